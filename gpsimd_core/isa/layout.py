@@ -1,0 +1,506 @@
+"""How the 64 bytes of a record are laid out, declared once.
+
+A `Layout` subclass lists its fields by byte offset. From that one declaration come the numpy structured dtype, decode,
+encode, the names that rules and reports use, and the documentation. Every bit belongs to exactly one field: overlaps
+and gaps are refused when the class is made. Variants of a generation (`features`) are chosen by `Layout.variant`.
+
+Two terms: a *field* is what a user names (`src0`, `op0`, `wait_mode`); a *leaf* is one integer or array of integers
+inside it (`src0.num_elem`), which rules read as a column.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from enum import IntEnum
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import evolve, field, frozen
+
+from gpsimd_core.errors import BadValue
+
+__all__ = [
+    "F32",
+    "I32",
+    "RECORD_BYTES",
+    "U8",
+    "U16",
+    "U32",
+    "U64",
+    "Addr4",
+    "Addr8",
+    "Array",
+    "Bits",
+    "Code",
+    "Columns",
+    "Data4D",
+    "Imm",
+    "Imm64",
+    "Layout",
+    "Leaf",
+    "PartitionOffset",
+    "RecordLayout",
+    "Tensor1D",
+    "Tensor2D",
+    "Tensor3D",
+    "Tensor4D",
+    "ungrounded",
+    "zeros",
+]
+
+RECORD_BYTES = 64
+
+
+@frozen(kw_only=True)
+class Leaf:
+    """One column of a layout: an integer, part of one, or a short array of integers."""
+
+    name: str
+    offset: int
+    format: str
+    """numpy format of the element, little-endian."""
+    count: int = 1
+    """Elements; above 1 the column has shape (records, count)."""
+    shift: int = 0
+    bits: int = 0
+    """Width inside the element; 0 means all of it."""
+    code: type[Code] | None = None
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return np.dtype(self.format).itemsize
+
+    def bit_span(self) -> range:
+        """The record bits that it covers, bit 0 being bit 0 of byte 0."""
+        if self.bits:
+            start = self.offset * 8 + self.shift
+            return range(start, start + self.bits)
+        return range(self.offset * 8, (self.offset + self.itemsize * self.count) * 8)
+
+    def place(self, index: int | None = None) -> str:
+        """Where it lies, in words: `byte 40 low nibble`, `bytes 48..51`."""
+        size = self.itemsize
+        first = self.offset + size * (index or 0)
+        if index is None:
+            size *= self.count
+        if self.bits == 4 and size == 1:
+            return f"byte {first} {'high' if self.shift else 'low'} nibble"
+        if self.bits:
+            return f"byte {first} bits {self.shift}..{self.shift + self.bits - 1}"
+        return f"byte {first}" if size == 1 else f"bytes {first}..{first + size - 1}"
+
+    def limits(self) -> tuple[int, int]:
+        """Smallest and largest number that it holds."""
+        if self.bits:
+            return 0, (1 << self.bits) - 1
+        info = np.iinfo(self.format)
+        return int(info.min), int(info.max)
+
+
+@frozen(kw_only=True)
+class Field:
+    """A named group of leaves. `kind` says how its value is shown and read; see the subclasses for the forms."""
+
+    kind: str
+    offset: int
+    size: int
+    name: str = ""
+    doc: str = ""
+    type: str = ""
+    dtype: str | None = None
+    """Leaf that holds the dtype code of what the field describes."""
+    source: str | None = None
+    """Leaf that says where an immediate comes from."""
+    code: type[Code] | None = None
+    dims: int = 0
+    count: int = 1
+    format: str = "u1"
+    shift: int = 0
+    bits: int = 0
+    parts: tuple[tuple[str, int, int], ...] = ()
+    """(name, shift, width) of each bit field of kind `bits`."""
+    union: bool = False
+    """A MEM_PATTERN slot: it may also hold the indirect form where the generation has it."""
+    feature: tuple[str, str, str] | None = None
+    """(feature, name, doc): another name and meaning where a generation has the feature."""
+
+    def arms(self) -> dict[str, tuple[Leaf, ...]]:
+        """The leaves of each form that the field can take; the first form is the ordinary one."""
+        if self.kind == "tensor":
+            return self._tensor_arms()
+        if self.kind == "data":
+            return {
+                "plain": (
+                    self._leaf("base", 0, "<i4"),
+                    self._leaf("step_elem", 4, "<i2", count=self.dims),
+                    self._leaf("num_elem", 4 + 2 * self.dims, "<u2", count=self.dims),
+                )
+            }
+        if self.kind == "bits":
+            return {"plain": tuple(self._leaf(n, 0, "u1", shift=s, bits=w) for n, s, w in self.parts)}
+        own = Leaf(
+            name=self.name, offset=self.offset, format=self.format, count=self.count,
+            shift=self.shift, bits=self.bits, code=self.code,
+        )  # fmt: skip
+        if self.type == "ADDR8":
+            register = tuple(self._leaf(n, at, "u1") for n, at in (("reg_lo", 0), ("reg_hi", 1), ("marker", 7)))
+            return {"plain": (own,), "register": register}
+        return {"plain": (own,)}
+
+    def _leaf(self, part: str, at: int, fmt: str, **more: Any) -> Leaf:
+        return Leaf(name=f"{self.name}.{part}", offset=self.offset + at, format=fmt, **more)
+
+    def _tensor_arms(self) -> dict[str, tuple[Leaf, ...]]:
+        d = self.dims
+        arms = {
+            "plain": (
+                self._leaf("start_addr", 0, "<u4"),
+                self._leaf("step_elem", 4, "<i2", count=d),
+                self._leaf("num_elem", 4 + 2 * d, "<u2", count=d),
+            )
+        }
+        if self.union:
+            arms["indirect"] = (
+                self._leaf("index_addr", 0, "<u4"),
+                self._leaf("data_addr", 4, "<u4"),
+                self._leaf("num_indices", 8, "<u2"),
+                self._leaf("indirect_reserved", 10, "u1", count=self.size - 10),
+            )
+        return arms
+
+
+def _scalar(kind: str, fmt: str, type_name: str) -> Callable[..., Field]:
+    def at(offset: int, count: int = 1, **more: Any) -> Field:
+        size = np.dtype(fmt).itemsize * count
+        text = type_name if count == 1 else f"{type_name}[{count}]"
+        return Field(kind=kind, offset=offset, size=size, format=fmt, count=count, **{"type": text, **more})
+
+    return at
+
+
+class _Kind:
+    """A field kind; `Kind.at(offset)` declares a field of it."""
+
+    def __init__(self, at: Callable[..., Field]) -> None:
+        self.at = at
+
+
+U8 = _Kind(_scalar("int", "u1", "u8"))
+U16 = _Kind(_scalar("int", "<u2", "u16"))
+U32 = _Kind(_scalar("int", "<u4", "u32"))
+U64 = _Kind(_scalar("int", "<u8", "u64"))
+I32 = _Kind(_scalar("int", "<i4", "i32"))
+F32 = _Kind(_scalar("f32", "<u4", "f32"))
+Imm = _Kind(_scalar("imm", "<u4", "IMM_VAL"))
+Imm64 = _Kind(_scalar("int", "<u8", "IMM64"))
+Addr4 = _Kind(_scalar("addr", "<u4", "ADDR4"))
+Addr8 = _Kind(_scalar("int", "<u8", "ADDR8"))
+PartitionOffset = _Kind(_scalar("addr", "<u4", "PARTITION_OFFSET"))
+Array = U8
+
+
+def _tensor(dims: int) -> Callable[..., Field]:
+    def at(offset: int, dtype: str | None, *, mem_pattern: bool = False, doc: str = "") -> Field:
+        return Field(
+            kind="tensor", offset=offset, size=4 + 4 * dims, dims=dims, dtype=dtype, union=mem_pattern,
+            doc=doc, type=f"TENSOR{dims}D",
+        )  # fmt: skip
+
+    return at
+
+
+Tensor1D = _Kind(_tensor(1))
+Tensor2D = _Kind(_tensor(2))
+Tensor3D = _Kind(_tensor(3))
+Tensor4D = _Kind(_tensor(4))
+
+
+def _data4d(offset: int, doc: str = "") -> Field:
+    return Field(kind="data", offset=offset, size=20, dims=4, doc=doc, type="DATA4D")
+
+
+Data4D = _Kind(_data4d)
+
+
+def _bits(offset: int, parts: Mapping[str, tuple[int, int]], type: str, doc: str = "") -> Field:
+    rows = tuple((name, shift, width) for name, (shift, width) in parts.items())
+    return Field(kind="bits", offset=offset, size=1, parts=rows, type=type, doc=doc)
+
+
+Bits = _Kind(_bits)
+
+
+class _Filler:
+    def __init__(self, kind: str, doc: str) -> None:
+        self.kind, self.doc = kind, doc
+
+    def at(self, offset: int, count: int = 1, doc: str = "") -> Field:
+        """`count` bytes of this filler at `offset`."""
+        return Field(kind=self.kind, offset=offset, size=count, count=count, type=f"u8[{count}]", doc=doc or self.doc)
+
+
+zeros = _Filler("zeros", "reserved, must be zero")
+ungrounded = _Filler("ungrounded", "described by no source: round-trips, never checked")
+
+
+class Code(IntEnum):
+    """Base of the enumerations: an enum that can declare layout fields of its type."""
+
+    @classmethod
+    def at(cls, offset: int, doc: str = "", **more: Any) -> Field:
+        """A one-byte field of this enumeration at `offset`."""
+        return Field(kind="code", offset=offset, size=1, code=cls, type=cls.__name__, doc=doc, **more)
+
+    @classmethod
+    def low(cls, offset: int, doc: str = "") -> Field:
+        """The low nibble of the packed pair at `offset`."""
+        return cls.at(offset, doc, bits=4)
+
+    @classmethod
+    def high(cls, offset: int, doc: str = "") -> Field:
+        """The high nibble of the packed pair at `offset`."""
+        return cls.at(offset, doc, bits=4, shift=4)
+
+
+class Layout:
+    """Base of every operand layout. The 12 bytes that all records share are declared in `common.py`."""
+
+    title: ClassVar[str] = ""
+    evidence: ClassVar[Any] = None
+    notes: ClassVar[tuple[str, ...]] = ()
+    selector: ClassVar[tuple[str, int, type[Layout]] | None] = None
+    """(leaf, value, other layout): records whose leaf differs from value have the other layout."""
+    fields: ClassVar[tuple[Field, ...]] = ()
+    abstract: ClassVar[bool] = True
+
+    def __init_subclass__(cls, abstract: bool = False) -> None:
+        own = [evolve(f, name=n) for n, f in vars(cls).items() if isinstance(f, Field)]
+        cls.fields = tuple(sorted((*cls.fields, *own), key=lambda f: (f.offset, f.shift)))
+        cls.abstract = abstract
+        if not abstract:
+            cls.variant(frozenset())
+
+    @classmethod
+    def variant(cls, features: frozenset[str]) -> RecordLayout:
+        """The layout as it is on a generation with these features."""
+        return _variant(cls, frozenset(features))
+
+
+@functools.cache
+def _variant(cls: type[Layout], features: frozenset[str]) -> RecordLayout:
+    fields = tuple(_on(f, features) for f in cls.fields)
+    other = None
+    if cls.selector is not None:
+        leaf, value, layout = cls.selector
+        other = (leaf, value, layout.variant(features))
+    return RecordLayout(cls=cls, fields=fields, otherwise=other)
+
+
+def _on(declared: Field, features: frozenset[str]) -> Field:
+    if declared.union:
+        if "mem_pattern" not in features:
+            return evolve(declared, union=False)
+        return evolve(declared, type=f"MEM_PATTERN{declared.dims}D")
+    if declared.feature and declared.feature[0] in features:
+        _, name, doc = declared.feature
+        return evolve(declared, name=name, doc=doc)
+    return declared
+
+
+@frozen(kw_only=True, eq=False)
+class RecordLayout:
+    """One layout on one generation, ready for use."""
+
+    cls: type[Layout]
+    fields: tuple[Field, ...]
+    otherwise: tuple[str, int, RecordLayout] | None = None
+    by_name: Mapping[str, Field] = field(init=False, repr=False)
+    leaves: Mapping[str, Leaf] = field(init=False, repr=False)
+    numpy: np.dtype[Any] = field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        leaves = {leaf.name: leaf for f in self.fields for arm in f.arms().values() for leaf in arm}
+        object.__setattr__(self, "by_name", {f.name: f for f in self.fields})
+        object.__setattr__(self, "leaves", leaves)
+        self._check_cover()
+        formats = [(leaf.format, (leaf.count,)) if leaf.count > 1 else leaf.format for leaf in leaves.values()]
+        described = {
+            "names": list(leaves), "formats": formats,
+            "offsets": [leaf.offset for leaf in leaves.values()], "itemsize": RECORD_BYTES,
+        }  # fmt: skip
+        object.__setattr__(self, "numpy", np.dtype(described))  # type: ignore[call-overload]
+
+    @property
+    def name(self) -> str:
+        """Name of the layout: the class name."""
+        return self.cls.__name__
+
+    def _check_cover(self) -> None:
+        owner: dict[int, str] = {}
+        for f in self.fields:
+            for arm in f.arms().values():
+                for bit in (bit for leaf in arm for bit in leaf.bit_span()):
+                    if owner.setdefault(bit, f.name) != f.name:
+                        raise TypeError(f"{self.name}: {f.name} overlaps {owner[bit]} at byte {bit // 8}")
+        missing = sorted({bit // 8 for bit in range(RECORD_BYTES * 8) if bit not in owner})
+        if missing:
+            raise TypeError(f"{self.name}: no field declares byte {', '.join(map(str, missing))}")
+        beyond = sorted({bit // 8 for bit in owner if bit >= RECORD_BYTES * 8})
+        if beyond:
+            raise TypeError(f"{self.name}: byte {beyond[0]} lies beyond the record")
+
+    # One record --------------------------------------------------------------------------------------------------
+
+    def read(self, record: np.ndarray[Any, Any]) -> dict[str, Any]:
+        """The fields of one record.
+
+        Args:
+            record: uint8, shape (64,).
+
+        Returns:
+            Field name to value: an int, a member of the field's enumeration where the number is one, a tuple for an
+            array, and a dict for a pattern or bit group (`addr`, `step`, `num`; or the parts by name).
+        """
+        row = np.ascontiguousarray(record).view(self.numpy)[0]
+        return {f.name: self._value(f, row) for f in self.fields}
+
+    def _value(self, f: Field, row: Any) -> Any:
+        if f.kind == "tensor":
+            word = int(row[f"{f.name}.start_addr"])
+            if f.union and word & 0x20000000:
+                return {part: self._number(f"{f.name}.{leaf}", row) for part, leaf in INDIRECT_PARTS.items()}
+            return {part: self._number(f"{f.name}.{leaf}", row) for part, leaf in TENSOR_PARTS.items()}
+        if f.kind == "data":
+            return {part: self._number(f"{f.name}.{leaf}", row) for part, leaf in DATA_PARTS.items()}
+        if f.kind == "bits":
+            return {part: self._number(f"{f.name}.{part}", row) for part, _, _ in f.parts}
+        return self._number(f.name, row)
+
+    def _number(self, name: str, row: Any) -> Any:
+        leaf = self.leaves[name]
+        if leaf.count > 1:
+            return tuple(int(x) for x in row[name])
+        number = int(row[name])
+        if leaf.bits:
+            number = (number >> leaf.shift) & ((1 << leaf.bits) - 1)
+        return member(leaf.code, number)
+
+    def write(self, record: np.ndarray[Any, Any], name: str, value: Any) -> None:
+        """Store a field's value, in any form that `read` gives, into a record.
+
+        Args:
+            record: uint8, shape (64,), changed in place.
+            name: field name.
+            value: what `read` gives for it.
+
+        Raises:
+            BadValue: unknown field, or a number that the field cannot hold.
+        """
+        f = self.by_name.get(name)
+        if f is None:
+            raise BadValue(f"{self.name} has no field {name!r}; it has {', '.join(self.by_name)}")
+        if f.kind not in ("tensor", "data", "bits"):
+            self._store(record, f.name, value)
+            return
+        if not isinstance(value, Mapping):
+            raise BadValue(f"{name} takes parts such as {{{', '.join(self._parts(f, {}))}}}, not {value!r}")
+        parts = self._parts(f, value)
+        for part, given in value.items():
+            if part not in parts:
+                raise BadValue(f"{name} has no part {part!r}; allowed: {', '.join(parts)}")
+            self._store(record, f"{f.name}.{parts[part]}", given)
+
+    @staticmethod
+    def _parts(f: Field, value: Mapping[str, Any]) -> dict[str, str]:
+        if f.kind == "bits":
+            return {part: part for part, _, _ in f.parts}
+        if f.kind == "data":
+            return DATA_PARTS
+        return INDIRECT_PARTS if f.union and "index" in value else TENSOR_PARTS
+
+    def _store(self, record: np.ndarray[Any, Any], name: str, value: Any) -> None:
+        leaf = self.leaves[name]
+        low, high = leaf.limits()
+        numbers = _as_numbers(name, value, leaf)
+        for n in numbers:
+            if not low <= n <= high:
+                raise BadValue(f"{name} ({leaf.place()}) is {n}; it holds {low} to {high}")
+        view = record.view(self.numpy)[0]
+        if leaf.count > 1:
+            view[name] = numbers
+        elif leaf.bits:
+            mask = ((1 << leaf.bits) - 1) << leaf.shift
+            view[name] = (int(view[name]) & ~mask) | (numbers[0] << leaf.shift)
+        else:
+            view[name] = numbers[0]
+
+
+TENSOR_PARTS = {"addr": "start_addr", "step": "step_elem", "num": "num_elem"}
+INDIRECT_PARTS = {
+    "index": "index_addr", "data": "data_addr", "count": "num_indices", "reserved": "indirect_reserved",
+}  # fmt: skip
+DATA_PARTS = {"base": "base", "step": "step_elem", "num": "num_elem"}
+
+
+def member(code: type[Code] | None, number: int) -> int:
+    """The member of `code` with this number, or the number itself where there is none."""
+    if code is None:
+        return number
+    return code._value2member_map_.get(number, number)  # type: ignore[return-value]
+
+
+def _as_numbers(name: str, value: Any, leaf: Leaf) -> list[int]:
+    if leaf.count > 1:
+        if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+            raise BadValue(f"{name} takes {leaf.count} numbers, not {value!r}")
+        if len(value) != leaf.count:
+            raise BadValue(f"{name} takes {leaf.count} numbers, not {len(value)}")
+        return [_as_number(name, x, leaf) for x in value]
+    return [_as_number(name, value, leaf)]
+
+
+def _as_number(name: str, value: Any, leaf: Leaf) -> int:
+    if isinstance(value, str) and leaf.code is not None:
+        found = leaf.code.__members__.get(value.upper())
+        if found is None:
+            raise BadValue(
+                f"{name}: {leaf.code.__name__} has no member {value!r}; it has {', '.join(leaf.code.__members__)}"
+            )
+        return int(found)
+    if isinstance(value, (bool, np.bool_, int, np.integer)):
+        return int(value)
+    raise BadValue(f"{name} takes a number, not {value!r}")
+
+
+class Columns:
+    """The records of one layout as columns, one array per leaf.
+
+    Args:
+        layout: the layout.
+        raw: uint8, shape (records, 64).
+    """
+
+    def __init__(self, layout: RecordLayout, raw: np.ndarray[Any, Any]) -> None:
+        self.layout = layout
+        self.raw = np.ascontiguousarray(raw)
+        self.records = self.raw.view(layout.numpy)[:, 0]
+        self.memo: dict[Any, Any] = {}
+        """What checks derive from the columns and share, such as an operand's addresses."""
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.layout.leaves)
+
+    def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
+        column = self.memo.get(name)
+        if column is None:
+            leaf = self.layout.leaves[name]
+            column = self.records[name]
+            if leaf.bits:
+                column = (column >> leaf.shift) & ((1 << leaf.bits) - 1)
+            self.memo[name] = column
+        return column  # type: ignore[no-any-return]

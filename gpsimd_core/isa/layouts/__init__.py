@@ -1,0 +1,1 @@
+"""Operand layouts, one module each."""
