@@ -6,7 +6,7 @@ side effect: a hook returns values, the host collects them and knows who gave ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -33,6 +33,14 @@ __all__ = [
 
 _name = matches_re(r"[a-z][a-z0-9_]*")
 _opcode = in_(range(256))
+
+
+def _names(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(names)
+
+
+def _members(members: Iterable[IntEnum]) -> frozenset[IntEnum]:
+    return frozenset(members)
 
 
 @frozen(kw_only=True)
@@ -83,7 +91,7 @@ class Generation:
     nc_version: int
     title: str
     geometry: Geometry
-    features: frozenset[str] = field(converter=frozenset, default=frozenset())
+    features: frozenset[str] = field(converter=_names, default=frozenset())
     """Variants of layouts that exist here: `mem_pattern`, `mxtensor_v2`, `inst_flags`."""
     defaults: tuple[tuple[str, str], ...] = ()
     """Policy defaults that differ on this generation, such as the flavour of fp8 code 0xE."""
@@ -97,7 +105,7 @@ class NamedSet:
     """A named set of dtypes, operators or enum members that a rule of one generation refers to."""
 
     name: str = field(validator=_name)
-    members: frozenset[IntEnum] = field(converter=frozenset)
+    members: frozenset[IntEnum] = field(converter=_members)
     evidence: Evidence
 
 
@@ -140,7 +148,7 @@ class EngineBinding:
     engines: tuple[str, ...] = ()
     reason: str | None = None
     """Why no engine takes it, where `engines` is empty."""
-    psum: frozenset[str] = field(converter=frozenset, default=frozenset())
+    psum: frozenset[str] = field(converter=_names, default=frozenset())
     """Engines that may reach PSUM with this instruction although they otherwise do not."""
     overrides: str | None = None
     evidence: Evidence
