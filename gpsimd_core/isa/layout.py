@@ -11,6 +11,7 @@ inside it (`src0.num_elem`), which rules read as a column.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
 from typing import Any, ClassVar
@@ -70,14 +71,12 @@ class Leaf:
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
-        return np.dtype(self.format).itemsize
+        return _itemsize(self.format)
 
     def bit_span(self) -> range:
         """The record bits that it covers, bit 0 being bit 0 of byte 0."""
-        if self.bits:
-            start = self.offset * 8 + self.shift
-            return range(start, start + self.bits)
-        return range(self.offset * 8, (self.offset + self.itemsize * self.count) * 8)
+        start = self.offset * 8 + self.shift
+        return range(start, start + (self.bits or self.itemsize * self.count * 8))
 
     def place(self, index: int | None = None) -> str:
         """Where it lies, in words: `byte 40 low nibble`, `bytes 48..51`."""
@@ -99,9 +98,17 @@ class Leaf:
         return int(info.min), int(info.max)
 
 
+@functools.cache
+def _itemsize(fmt: str) -> int:
+    return np.dtype(fmt).itemsize
+
+
 @frozen(kw_only=True)
 class Field:
-    """A named group of leaves. `kind` says how its value is shown and read; see the subclasses for the forms."""
+    """A named group of leaves. `kind` says how its value is shown and read; `arms` gives the forms.
+
+    The name is that of the class attribute which declares it.
+    """
 
     kind: str
     offset: int
@@ -123,8 +130,16 @@ class Field:
     """(name, shift, width) of each bit field of kind `bits`."""
     union: bool = False
     """A MEM_PATTERN slot: it may also hold the indirect form where the generation has it."""
+    mx: bool = False
+    """A MEM_PATTERN3D slot that may also hold a block-scaled tensor. No marker is grounded that selects this form, so
+    its leaves have names and places, and values are shown in the plain or indirect form."""
     feature: tuple[str, str, str] | None = None
     """(feature, name, doc): another name and meaning where a generation has the feature."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if self.name not in ("", name):
+            raise TypeError(f"{owner.__name__}.{name} is already the field {self.name}")
+        object.__setattr__(self, "name", name)
 
     def arms(self) -> dict[str, tuple[Leaf, ...]]:
         """The leaves of each form that the field can take; the first form is the ordinary one."""
@@ -168,12 +183,22 @@ class Field:
                 self._leaf("num_indices", 8, "<u2"),
                 self._leaf("indirect_reserved", 10, "u1", count=self.size - 10),
             )
+        if self.mx:
+            arms["mx"] = (
+                self._leaf("mx_data_addr", 0, "<u4"),
+                self._leaf("mx_scale_addr", 4, "<u4"),
+                self._leaf("mx_num_elem", 8, "u1", count=2),
+                self._leaf("mx_step_elem_data_1", 10, "<i2"),
+                self._leaf("mx_step_elem_scale_1", 12, "<i2"),
+                self._leaf("mx_p_f_dim", 14, "u1"),
+                self._leaf("mx_scale_dtype", 15, "u1"),
+            )
         return arms
 
 
 def _scalar(kind: str, fmt: str, type_name: str) -> Callable[..., Field]:
     def at(offset: int, count: int = 1, **more: Any) -> Field:
-        size = np.dtype(fmt).itemsize * count
+        size = _itemsize(fmt) * count
         text = type_name if count == 1 else f"{type_name}[{count}]"
         return Field(kind=kind, offset=offset, size=size, format=fmt, count=count, **{"type": text, **more})
 
@@ -238,7 +263,8 @@ class _Filler:
 
     def at(self, offset: int, count: int = 1, doc: str = "") -> Field:
         """`count` bytes of this filler at `offset`."""
-        return Field(kind=self.kind, offset=offset, size=count, count=count, type=f"u8[{count}]", doc=doc or self.doc)
+        text = "u8" if count == 1 else f"u8[{count}]"
+        return Field(kind=self.kind, offset=offset, size=count, count=count, type=text, doc=doc or self.doc)
 
 
 zeros = _Filler("zeros", "reserved, must be zero")
@@ -247,6 +273,11 @@ ungrounded = _Filler("ungrounded", "described by no source: round-trips, never c
 
 class Code(IntEnum):
     """Base of the enumerations: an enum that can declare layout fields of its type."""
+
+    @classmethod
+    def set_name(cls) -> str:
+        """Name of the set of its members: `AluOp` gives `alu_op`."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
     def at(cls, offset: int, doc: str = "", **more: Any) -> Field:
@@ -276,7 +307,9 @@ class Layout:
     abstract: ClassVar[bool] = True
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
-        own = [evolve(f, name=n) for n, f in vars(cls).items() if isinstance(f, Field)]
+        own = [f for f in vars(cls).values() if isinstance(f, Field)]
+        for twice in {f.name for f in own} & {f.name for f in cls.fields}:
+            raise TypeError(f"{cls.__name__}: {twice} is declared twice")
         cls.fields = tuple(sorted((*cls.fields, *own), key=lambda f: (f.offset, f.shift)))
         cls.abstract = abstract
         if not abstract:
@@ -302,7 +335,8 @@ def _on(declared: Field, features: frozenset[str]) -> Field:
     if declared.union:
         if "mem_pattern" not in features:
             return evolve(declared, union=False)
-        return evolve(declared, type=f"MEM_PATTERN{declared.dims}D")
+        mx = declared.dims == 3 and "mxtensor_v2" in features
+        return evolve(declared, type=f"MEM_PATTERN{declared.dims}D", mx=mx)
     if declared.feature and declared.feature[0] in features:
         _, name, doc = declared.feature
         return evolve(declared, name=name, doc=doc)
@@ -338,18 +372,19 @@ class RecordLayout:
         return self.cls.__name__
 
     def _check_cover(self) -> None:
-        owner: dict[int, str] = {}
+        covered, whole = 0, (1 << RECORD_BYTES * 8) - 1
         for f in self.fields:
-            for arm in f.arms().values():
-                for bit in (bit for leaf in arm for bit in leaf.bit_span()):
-                    if owner.setdefault(bit, f.name) != f.name:
-                        raise TypeError(f"{self.name}: {f.name} overlaps {owner[bit]} at byte {bit // 8}")
-        missing = sorted({bit // 8 for bit in range(RECORD_BYTES * 8) if bit not in owner})
-        if missing:
-            raise TypeError(f"{self.name}: no field declares byte {', '.join(map(str, missing))}")
-        beyond = sorted({bit // 8 for bit in owner if bit >= RECORD_BYTES * 8})
-        if beyond:
-            raise TypeError(f"{self.name}: byte {beyond[0]} lies beyond the record")
+            bits = _bits_of(f)
+            if bits & ~whole:
+                raise TypeError(f"{self.name}: {f.name} lies beyond the record of {RECORD_BYTES} bytes")
+            if bits & covered:
+                other = next(o for o in self.fields if _bits_of(o) & bits)
+                where = _bytes_of(_bits_of(other) & bits)[0]
+                raise TypeError(f"{self.name}: {f.name} overlaps {other.name} at byte {where}")
+            covered |= bits
+        if covered != whole:
+            missing = ", ".join(map(str, _bytes_of(whole & ~covered)))
+            raise TypeError(f"{self.name}: no field declares byte {missing}")
 
     # One record --------------------------------------------------------------------------------------------------
 
@@ -435,6 +470,17 @@ class RecordLayout:
             view[name] = (int(view[name]) & ~mask) | (numbers[0] << leaf.shift)
         else:
             view[name] = numbers[0]
+
+
+def _bits_of(f: Field) -> int:
+    mask = 0
+    for span in (leaf.bit_span() for arm in f.arms().values() for leaf in arm):
+        mask |= ((1 << len(span)) - 1) << span.start
+    return mask
+
+
+def _bytes_of(mask: int) -> list[int]:
+    return [byte for byte in range(RECORD_BYTES) if mask >> byte * 8 & 0xFF]
 
 
 TENSOR_PARTS = {"addr": "start_addr", "step": "step_elem", "num": "num_elem"}

@@ -1,0 +1,395 @@
+"""Rule builders: the helper predicates of the headers, as values that instructions list.
+
+A builder returns a `Rule` whose `check(columns, facts)` judges all records of a stream at once. `rules(evidence, ...)`
+numbers them as the header does. What several rules derive from the same bytes (the reading of an address word) is
+computed once per stream and kept with the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from gpsimd_core.isa.dtypes import SIZES
+from gpsimd_core.isa.enums import Dtype, ImmSrc, UpdateMode, WaitMode
+from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.layout import Code, Columns
+from gpsimd_core.values import Evidence, Rule
+
+__all__ = [
+    "COMMON_RULES",
+    "REGISTERS",
+    "Addresses",
+    "active_channels",
+    "addresses",
+    "dtype_in",
+    "dtype_not_in",
+    "dtype_valid",
+    "field_in",
+    "field_is",
+    "immediate",
+    "in_partitions",
+    "member_of",
+    "reserved_zero",
+    "rule",
+    "rules",
+    "same_count",
+    "start_partition",
+    "tensor_valid",
+]
+
+Bools = Any
+"""A bool array of shape (records,)."""
+Check = Callable[[Columns, Facts], Bools]
+
+REGISTERS = 64
+"""Address registers of one stream."""
+
+HEADER = Evidence(confidence="HIGH/OBSERVED", source="The 64-Byte Instruction Record Format")
+_UNSET = Evidence(confidence="none", source="none")
+
+
+def rule(
+    id: str,
+    part: str,
+    fields: tuple[str, ...],
+    check: Check,
+    allowed: str | Callable[[Facts], str],
+    *,
+    needs: tuple[str, ...] = (),
+    sets: tuple[str, ...] = (),
+    default: dict[str, int] | None = None,
+    warning: bool = False,
+    evidence: Evidence = _UNSET,
+) -> Rule:
+    """A rule not yet numbered; see `gpsimd_core.values.Rule` for the arguments."""
+    return Rule(
+        id=id, part=part, fields=fields, check=check, allowed=allowed, needs=needs, sets=sets,
+        default=tuple((default or {}).items()), warning=warning, evidence=evidence,
+    )  # fmt: skip
+
+
+def rules(evidence: Evidence, *rows: tuple[int, Rule]) -> tuple[Rule, ...]:
+    """The rules of a family as the header numbers them; those without evidence of their own share `evidence`."""
+    return tuple(
+        evolve(r, number=number, evidence=evidence if r.evidence is _UNSET else r.evidence) for number, r in rows
+    )
+
+
+# Enumerations, dtypes and plain fields ------------------------------------------------------------------------
+
+
+def member_of(field: str, code: type[Code], **more: Any) -> Rule:
+    """The field is a member of its enumeration on this generation."""
+    name = code.set_name()
+    return rule(
+        "is_valid_enum", field, (field,),
+        lambda c, f: f.has(name, c[field]), lambda f: f.listed(name), sets=(name,), **more,
+    )  # fmt: skip
+
+
+def field_in(field: str, *members: int, **more: Any) -> Rule:
+    """The field is one of these numbers; the first of a single one is the writer's default."""
+    allowed = " ".join(f"{m.name} ({int(m)})" if isinstance(m, Code) else str(m) for m in members)
+    numbers = np.array([int(m) for m in members])
+    default = {field: int(members[0])} if len(members) == 1 else None
+    return rule(
+        "field_in" if len(members) > 1 else "field_is", field, (field,),
+        lambda c, f: np.isin(c[field], numbers), allowed, default=default, **more,
+    )  # fmt: skip
+
+
+def field_is(field: str, member: int, **more: Any) -> Rule:
+    """The field is this number, which is also what a writer puts there."""
+    return field_in(field, member, **more)
+
+
+def dtype_in(field: str, set_name: str, **more: Any) -> Rule:
+    """The dtype field is a member of a named set."""
+    return rule(
+        "dtype_in", field, (field,),
+        lambda c, f: f.has(set_name, c[field]), lambda f: f.listed(set_name), sets=(set_name,), **more,
+    )  # fmt: skip
+
+
+def dtype_not_in(field: str, set_name: str, **more: Any) -> Rule:
+    """The dtype field is no member of a named set."""
+    return rule(
+        "dtype_not_in", field, (field,),
+        lambda c, f: ~f.has(set_name, c[field]), lambda f: f"anything but {f.listed(set_name)}",
+        sets=(set_name,), **more,
+    )  # fmt: skip
+
+
+def dtype_valid(field: str, *, fp32r: bool = False, **more: Any) -> Rule:
+    """The plain dtype gate: a member, no 64-bit integer, FP32R only where the operand allows it."""
+    name = "plain_with_fp32r" if fp32r else "plain"
+    return rule(
+        "is_valid_dtype", field, (field,),
+        lambda c, f: f.has(name, c[field]), lambda f: f.listed(name), sets=(name,), **more,
+    )  # fmt: skip
+
+
+def reserved_zero(*fields: str, **more: Any) -> Rule:
+    """Every byte of the reserved fields is zero."""
+
+    def check(c: Columns, f: Facts) -> Bools:
+        ok = np.ones(len(c), bool)
+        for name in fields:
+            column = c[name]
+            ok &= (column == 0) if column.ndim == 1 else ~column.any(axis=1)
+        return ok
+
+    return rule("reserved_zero", "", fields, check, "zero in every reserved byte", **more)
+
+
+def active_channels(field: str = "num_active_channels", *, limit: int = 128, **more: Any) -> Rule:
+    """1 to `limit` partitions."""
+    return rule(
+        "check_active_channels", "", (field,),
+        lambda c, f: (c[field] >= 1) & (c[field] <= limit), f"1 to {limit}", **more,
+    )  # fmt: skip
+
+
+# Addresses ------------------------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True, eq=False)
+class Addresses:
+    """The reading of one ADDR4 column, all arrays of shape (records,)."""
+
+    register: Bools
+    """The start address comes from a register."""
+    register_ok: Bools
+    """The register form is well made."""
+    shape: Bools
+    """Element counts come from shape registers."""
+    indirect: Bools
+    """The word is an index-list address, or names the register that holds one."""
+    address: np.ndarray[Any, Any]
+    """Flat byte address, meaningful where the word is plain or of the shape form."""
+    sbuf: Bools
+    psum: Bools
+    partition: np.ndarray[Any, Any]
+    offset: np.ndarray[Any, Any]
+    """Byte offset inside the partition."""
+
+    @property
+    def plain(self) -> Bools:
+        """The word holds an address."""
+        return ~(self.register | self.indirect)
+
+
+def read_words(words: np.ndarray[Any, Any], f: Facts) -> Addresses:
+    """Read ADDR4 words.
+
+    Args:
+        words: uint32, any shape.
+        f: geometry, and whether the generation allows no marker bit beside bit 31.
+    """
+    g = f.geometry
+    word = words.astype(np.int64)
+    bit = {n: (word >> n) & 1 == 1 for n in (29, 30, 31)}
+    register = bit[31] & ~bit[29]
+    number = word & 0xFF
+    if "strict_register_form" in f.generation.features:
+        register_ok = register & (word >> 8 == 0x800000) & (number < REGISTERS)
+    else:
+        register_ok = register & ((word >> 8) & 0xFFFF == 0) & (number < REGISTERS)
+    address = word & 0x1FFFFFFF
+    sbuf = address < g.sbuf_window
+    psum = (address >= g.psum_base) & (address < g.psum_base + g.psum_window)
+    inside = np.where(psum, address - g.psum_base, address)
+    stride = np.where(psum, g.psum_stride, g.sbuf_stride)
+    return Addresses(
+        register=register, register_ok=register_ok, shape=bit[30] & ~bit[29], indirect=bit[29], address=address,
+        sbuf=sbuf & ~psum, psum=psum, partition=inside // stride, offset=inside % stride,
+    )  # fmt: skip
+
+
+def addresses(c: Columns, f: Facts, operand: str, leaf: str = "start_addr") -> Addresses:
+    """The reading of an operand's start address, computed once per stream."""
+    key = ("address", operand, leaf)
+    found = c.memo.get(key)
+    if found is None:
+        name = f"{operand}.{leaf}" if leaf else operand
+        found = c.memo[key] = read_words(c[name], f)
+    return found
+
+
+def counts(c: Columns, operand: str) -> np.ndarray[Any, Any]:
+    """Elements a channel of a pattern: the product of its counts, uint64, shape (records,)."""
+    key = ("count", operand)
+    found = c.memo.get(key)
+    if found is None:
+        num = c[f"{operand}.num_elem"]
+        found = num.astype(np.uint64) if num.ndim == 1 else num.prod(axis=1, dtype=np.uint64)
+        c.memo[key] = found
+    return found
+
+
+def legal_start(partition: np.ndarray[Any, Any], n: np.ndarray[Any, Any] | int) -> Bools:
+    """Where n channels may start: above 64 at 0; 33 to 64 at 0, 64; at most 32 at 0, 32, 64, 96."""
+    step = np.where(np.asarray(n) > 64, 128, np.where(np.asarray(n) > 32, 64, 32))
+    return (partition % step == 0) & (partition < 128)
+
+
+START_TEXT = "partition 0 for more than 64 channels; 0 or 64 for 33 to 64; 0, 32, 64 or 96 for at most 32"
+
+
+def start_partition(operand: str, *, channels: str | int = "num_active_channels", **more: Any) -> Rule:
+    """start_addr_active_channels: the start partition suits the channel count. Waived for a register address."""
+
+    def check(c: Columns, f: Facts) -> Bools:
+        a = addresses(c, f, operand)
+        n = c[channels] if isinstance(channels, str) else channels
+        return ~a.plain | ((a.sbuf | a.psum) & legal_start(a.partition, n))
+
+    fields = (f"{operand}.start_addr",) + ((channels,) if isinstance(channels, str) else ())
+    return rule("start_addr_active_channels", operand, fields, check, START_TEXT, **more)
+
+
+def aligned(address: np.ndarray[Any, Any], dtype: np.ndarray[Any, Any]) -> Bools:
+    """Whether the address is a multiple of the element size; false for a dtype without a size."""
+    size = SIZES[dtype]
+    return (size > 0) & (address % np.maximum(size, 1) == 0)
+
+
+FOUR_BYTES = (Dtype.INT32, Dtype.UINT32, Dtype.FP32, Dtype.FP32R)
+
+
+def tensor_valid(
+    operand: str,
+    dtype: str,
+    *,
+    write: bool = False,
+    psum: bool = True,
+    sbuf: bool = True,
+    **more: Any,
+) -> Rule:
+    """tensorNd_valid: a well-formed address word, counts of at least 1, and a start address that fits the dtype.
+
+    A register address waives all but the form of the word; a shape form waives the counts. A PSUM write needs a
+    4-byte dtype.
+    """
+
+    def check(c: Columns, f: Facts) -> Bools:
+        a = addresses(c, f, operand)
+        codes = c[dtype]
+        region = np.zeros(len(c), bool)
+        if sbuf:
+            region |= a.sbuf & (a.offset < f.geometry.sbuf_active)
+        if psum:
+            width = np.isin(codes, FOUR_BYTES) if write else True
+            region |= a.psum & (a.offset < f.geometry.psum_active) & width
+        num = c[f"{operand}.num_elem"]
+        filled = (num > 0) if num.ndim == 1 else (num > 0).all(axis=1)
+        start = a.register | (aligned(a.address, codes) & region)
+        return ~a.indirect & (~a.register | a.register_ok) & (a.shape | filled) & start
+
+    where = " or ".join([*(["SBUF"] if sbuf else []), *(["PSUM"] if psum else [])])
+    allowed = f"an address in the active part of {where}, aligned to the dtype, every count at least 1"
+    if psum and write:
+        allowed += "; PSUM only with a 4-byte dtype"
+    fields = (f"{operand}.start_addr", f"{operand}.num_elem", dtype)
+    return rule("tensor_valid", operand, fields, check, allowed, **more)
+
+
+def same_count(one: str, two: str, **more: Any) -> Rule:
+    """Equal element counts (products); waived where either takes its counts from shape registers."""
+
+    def check(c: Columns, f: Facts) -> Bools:
+        waived = addresses(c, f, one).shape | addresses(c, f, two).shape
+        return waived | (counts(c, one) == counts(c, two))
+
+    fields = (f"{one}.num_elem", f"{two}.num_elem")
+    return rule("same_element_count", f"{one},{two}", fields, check, "equal products of the counts", **more)
+
+
+def in_partitions(one: str, two: str, **more: Any) -> Rule:
+    """tt_valid_partitions: two SBUF operands share a quadrant, two PSUM operands are refused."""
+
+    def check(c: Columns, f: Facts) -> Bools:
+        a, b = addresses(c, f, one), addresses(c, f, two)
+        quadrant = a.partition // 32 == b.partition // 32
+        return ~a.plain | ~b.plain | (a.sbuf & b.psum) | (a.psum & b.sbuf) | (a.sbuf & b.sbuf & quadrant)
+
+    return rule(
+        "tt_valid_partitions", f"{one},{two}", (f"{one}.start_addr", f"{two}.start_addr"), check,
+        "both in one 32-partition quadrant of SBUF, or one in SBUF and one in PSUM", **more,
+    )  # fmt: skip
+
+
+# Immediates -------------------------------------------------------------------------------------------------------
+
+
+def immediate(name: str, source: str, dtype: str | int, *, channels: str = "num_active_channels", **more: Any) -> Rule:
+    """has_valid_immediates: inline; or a plain pointer that suits the channels and the dtype; or a register number."""
+
+    def check(c: Columns, f: Facts) -> Bools:
+        src = c[source]
+        word = c[name].astype(np.int64)
+        a = addresses(c, f, name, "")
+        codes = c[dtype] if isinstance(dtype, str) else np.full(len(c), dtype)
+        plain = (word >> 29 == 0) & (a.sbuf | a.psum)
+        pointer = plain & legal_start(a.partition, c[channels]) & aligned(a.address, codes)
+        by_source = {ImmSrc.POINTER_IMMEDIATE: pointer, ImmSrc.REG_PTR_IMMEDIATE: word < REGISTERS}
+        ok = src == ImmSrc.INSTRUCTION_IMMEDIATE
+        for kind, good in by_source.items():
+            ok = ok | ((src == kind) & good)
+        return ok
+
+    fields = (source, name, *((dtype,) if isinstance(dtype, str) else ()), channels)
+    allowed = (
+        "INSTRUCTION_IMMEDIATE (0); POINTER_IMMEDIATE (1) with a plain address aligned to its dtype, at "
+        f"{START_TEXT}; REG_PTR_IMMEDIATE (2) with a register number below {REGISTERS}"
+    )
+    return rule("has_valid_immediates", name, fields, check, allowed, **more)
+
+
+# What every record obeys --------------------------------------------------------------------------------------------
+
+_WAIT_IMM = [m for m in WaitMode if 0x01 <= m <= 0x05]
+_WAIT_REG = [m for m in WaitMode if m & 0x80]
+_UPDATE_IMM = [m for m in UpdateMode if "_IMM_" in m.name]
+_UPDATE_REG = [m for m in UpdateMode if "_REG_" in m.name]
+
+
+def _one_kind(c: Columns, f: Facts) -> Bools:
+    wait, update = c["wait_mode"], c["update_mode"]
+    mixed = np.isin(wait, _WAIT_IMM) & np.isin(update, _UPDATE_REG)
+    return ~(mixed | (np.isin(wait, _WAIT_REG) & np.isin(update, _UPDATE_IMM)))
+
+
+def _length(c: Columns, f: Facts) -> Bools:
+    return (c["inst_word_len"] == 16) | ((c["opcode"] == 0xE3) & (c["inst_word_len"] == 0x11))
+
+
+def _kept(field: str, code: type[Code]) -> Rule:
+    dropped = f"{code.set_name()}_dropped"
+    return rule(
+        "event_mode_kept", field, (field,),
+        lambda c, f: ~f.has(dropped, c[field]), lambda f: f"anything but {f.listed(dropped)}, reported as dropped",
+        sets=(dropped,), warning=True,
+        evidence=Evidence(confidence="MED/OBSERVED", source="MAVERICK (NC-v5) Profile + Maximal-Observed Carve"),
+    )  # fmt: skip
+
+
+COMMON_RULES = rules(
+    HEADER,
+    (1, rule("header", "opcode", ("opcode",), lambda c, f: c["opcode"] != 0xFF, "an opcode of the generation, not INVALID")),
+    (1, rule("header", "length", ("inst_word_len",), _length, "16", default={"inst_word_len": 16})),
+    (1, member_of("wait_mode", WaitMode)),
+    (1, member_of("update_mode", UpdateMode)),
+    (1, rule(
+        "event_value_kinds", "", ("wait_mode", "update_mode"), _one_kind,
+        "wait and update use the one value in one kind, register or immediate", warning=True,
+        evidence=Evidence(confidence="PROPOSED", source="this project", note="the body of the header's test is not given"),
+    )),
+    (1, _kept("wait_mode", WaitMode)),
+    (1, _kept("update_mode", UpdateMode)),
+)  # fmt: skip
+"""Header and events: the first rule of every family, in parts."""

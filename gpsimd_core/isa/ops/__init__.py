@@ -1,0 +1,1 @@
+"""Instruction families, one module each: operands and preconditions above, effect below."""
