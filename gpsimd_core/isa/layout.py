@@ -14,7 +14,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from attrs import evolve, field, frozen
@@ -98,6 +98,9 @@ class Leaf:
         return int(info.min), int(info.max)
 
 
+CodeClass: TypeAlias = "type[Code]"
+
+
 @functools.cache
 def _itemsize(fmt: str) -> int:
     return np.dtype(fmt).itemsize
@@ -120,7 +123,7 @@ class Field:
     """Leaf that holds the dtype code of what the field describes."""
     source: str | None = None
     """Leaf that says where an immediate comes from."""
-    code: type[Code] | None = None
+    code: CodeClass | None = None
     dims: int = 0
     count: int = 1
     format: str = "u1"
@@ -136,7 +139,7 @@ class Field:
     feature: tuple[str, str, str] | None = None
     """(feature, name, doc): another name and meaning where a generation has the feature."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
+    def __set_name__(self, owner: Any, name: str) -> None:
         if self.name not in ("", name):
             raise TypeError(f"{owner.__name__}.{name} is already the field {self.name}")
         object.__setattr__(self, "name", name)
@@ -169,7 +172,7 @@ class Field:
 
     def _tensor_arms(self) -> dict[str, tuple[Leaf, ...]]:
         d = self.dims
-        arms = {
+        arms: dict[str, tuple[Leaf, ...]] = {
             "plain": (
                 self._leaf("start_addr", 0, "<u4"),
                 self._leaf("step_elem", 4, "<i2", count=d),
@@ -318,7 +321,7 @@ class Layout:
     @classmethod
     def variant(cls, features: frozenset[str]) -> RecordLayout:
         """The layout as it is on a generation with these features."""
-        return _variant(cls, frozenset(features))
+        return _variant(cls, frozenset(features))  # type: ignore[arg-type]  # classes are hashable
 
 
 @functools.cache
@@ -355,10 +358,11 @@ class RecordLayout:
     numpy: np.dtype[Any] = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        leaves = {leaf.name: leaf for f in self.fields for arm in f.arms().values() for leaf in arm}
+        held = {f.name: [leaf for arm in f.arms().values() for leaf in arm] for f in self.fields}
+        self._check_cover(held)
+        leaves = {leaf.name: leaf for own in held.values() for leaf in own}
         object.__setattr__(self, "by_name", {f.name: f for f in self.fields})
         object.__setattr__(self, "leaves", leaves)
-        self._check_cover()
         formats = [(leaf.format, (leaf.count,)) if leaf.count > 1 else leaf.format for leaf in leaves.values()]
         described = {
             "names": list(leaves), "formats": formats,
@@ -371,20 +375,24 @@ class RecordLayout:
         """Name of the layout: the class name."""
         return self.cls.__name__
 
-    def _check_cover(self) -> None:
-        covered, whole = 0, (1 << RECORD_BYTES * 8) - 1
-        for f in self.fields:
-            bits = _bits_of(f)
-            if bits & ~whole:
-                raise TypeError(f"{self.name}: {f.name} lies beyond the record of {RECORD_BYTES} bytes")
-            if bits & covered:
-                other = next(o for o in self.fields if _bits_of(o) & bits)
-                where = _bytes_of(_bits_of(other) & bits)[0]
-                raise TypeError(f"{self.name}: {f.name} overlaps {other.name} at byte {where}")
-            covered |= bits
-        if covered != whole:
-            missing = ", ".join(map(str, _bytes_of(whole & ~covered)))
-            raise TypeError(f"{self.name}: no field declares byte {missing}")
+    def _check_cover(self, held: Mapping[str, list[Leaf]]) -> None:
+        covered: dict[str, int] = {}
+        seen = 0
+        for name, leaves in held.items():
+            own = 0
+            for leaf in leaves:
+                span = leaf.bit_span()
+                if span.start < 0 or span.stop > RECORD_BYTES * 8:
+                    raise TypeError(f"{self.name}: {leaf.name}, {leaf.place()}, leaves the {RECORD_BYTES}-byte record")
+                own |= ((1 << len(span)) - 1) << span.start
+            if own & seen:
+                other, shared = next((n, own & bits) for n, bits in covered.items() if own & bits)
+                raise TypeError(f"{self.name}: {name} overlaps {other} at byte {_bytes_of(shared)[0]}")
+            covered[name] = own
+            seen |= own
+        missing = _bytes_of(~seen)
+        if missing:
+            raise TypeError(f"{self.name}: no field declares byte {', '.join(map(str, missing))}")
 
     # One record --------------------------------------------------------------------------------------------------
 
@@ -472,13 +480,6 @@ class RecordLayout:
             view[name] = numbers[0]
 
 
-def _bits_of(f: Field) -> int:
-    mask = 0
-    for span in (leaf.bit_span() for arm in f.arms().values() for leaf in arm):
-        mask |= ((1 << len(span)) - 1) << span.start
-    return mask
-
-
 def _bytes_of(mask: int) -> list[int]:
     return [byte for byte in range(RECORD_BYTES) if mask >> byte * 8 & 0xFF]
 
@@ -549,4 +550,4 @@ class Columns:
             if leaf.bits:
                 column = (column >> leaf.shift) & ((1 << leaf.bits) - 1)
             self.memo[name] = column
-        return column  # type: ignore[no-any-return]
+        return column

@@ -6,7 +6,15 @@ from gpsimd_core.isa.enums import DebugCmd, UpdateMode, WaitMode
 from gpsimd_core.isa.layout import U8, U32, Layout, ungrounded
 from gpsimd_core.values import Evidence
 
-__all__ = ["Bundle", "Opaque"]
+__all__ = ["BOUND_CHECK_REG", "EXT_COMPLETION_INFO", "Bundle", "Opaque"]
+
+BOUND_CHECK_REG = {"bc_reg": (0, 6), "disable_oob_notif": (6, 1), "enabled": (7, 1)}
+"""Register that holds an index bound, whether leaving the bound stays silent, and whether it is checked at all."""
+
+EXT_COMPLETION_INFO = {
+    "has_read": (0, 1), "unnamed1": (1, 1), "has_write": (2, 1), "num_active_ports": (3, 3), "unnamed6": (6, 2),
+}  # fmt: skip
+"""Memory accesses and ports of an extended instruction: n ports span 16 n partitions, 0 means all 128."""
 
 
 class Bundle(Layout, abstract=True):
