@@ -24,6 +24,7 @@ __all__ = [
     "not_executable",
     "opcode",
     "pseudo",
+    "sentinel",
     "unbound",
 ]
 
@@ -72,6 +73,11 @@ def opcode(
 def pseudo(number: int, name: str, flag: str, layout: type[Any] | None = None) -> Encoding:
     """One pseudo-instruction: it decodes and validates its header, and nothing executes it."""
     return opcode(number, name, flag, layout, kind="pseudo", why=PSEUDO)
+
+
+def sentinel(number: int, name: str, flag: str) -> Encoding:
+    """The value that the enumeration lists and that is no opcode."""
+    return opcode(number, name, flag, kind="sentinel", why="never a valid opcode: the header rule refuses it")
 
 
 def not_executable(source: str) -> Evidence:

@@ -1,0 +1,61 @@
+"""mariana and mariana_plus (NC-v4) for gpsimd: tables, and the hooks that hand them over.
+
+The tables are imported when a hook asks for them, so that listing generations stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gpsimd_core.hookspecs import hookimpl
+from gpsimd_core.values import Encoding, Engine, EngineBinding, Generation, Instruction, NamedSet
+
+__all__ = ["Mariana", "mariana", "mariana_plus"]
+
+
+class Mariana:
+    """The plugin of mariana, or of mariana_plus: one set of tables, two identities."""
+
+    GPSIMD_API = 1
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @hookimpl
+    def gpsimd_generation(self) -> Generation:
+        """Identity, memory and layout features."""
+        from gpsimd_mariana import generation
+
+        return generation.MARIANA if self.name == "mariana" else generation.MARIANA_PLUS
+
+    @hookimpl
+    def gpsimd_sets(self, gen: Generation) -> Iterable[NamedSet]:
+        """The dtypes, operators and subsets that exist here."""
+        from gpsimd_mariana.sets import SETS
+
+        return SETS
+
+    @hookimpl
+    def gpsimd_decode(self, gen: Generation) -> Iterable[Encoding]:
+        """Every opcode of the generation."""
+        from gpsimd_mariana.encodings import ENCODINGS
+
+        return ENCODINGS
+
+    @hookimpl
+    def gpsimd_execute(self, gen: Generation) -> Iterable[Instruction]:
+        """The instructions that this generation takes from the library."""
+        from gpsimd_mariana.instructions import INSTRUCTIONS
+
+        return INSTRUCTIONS
+
+    @hookimpl
+    def gpsimd_engines(self, gen: Generation) -> Iterable[Engine | EngineBinding]:
+        """The engines, and which of them take each instruction."""
+        from gpsimd_mariana.engines import BINDINGS, ENGINES
+
+        return *ENGINES, *BINDINGS
+
+
+mariana = Mariana("mariana")
+mariana_plus = Mariana("mariana_plus")

@@ -1,0 +1,57 @@
+"""maverick (NC-v5) for gpsimd: tables, and the hooks that hand them over.
+
+The tables are imported when a hook asks for them, so that listing generations stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gpsimd_core.hookspecs import hookimpl
+from gpsimd_core.values import Encoding, Engine, EngineBinding, Generation, Instruction, NamedSet
+
+__all__ = ["Maverick", "maverick"]
+
+
+class Maverick:
+    """The plugin of maverick."""
+
+    GPSIMD_API = 1
+
+    @hookimpl
+    def gpsimd_generation(self) -> Generation:
+        """Identity, memory and layout features."""
+        from gpsimd_maverick.generation import MAVERICK
+
+        return MAVERICK
+
+    @hookimpl
+    def gpsimd_sets(self, gen: Generation) -> Iterable[NamedSet]:
+        """The dtypes, operators and subsets that exist here."""
+        from gpsimd_maverick.sets import SETS
+
+        return SETS
+
+    @hookimpl
+    def gpsimd_decode(self, gen: Generation) -> Iterable[Encoding]:
+        """Every opcode of the generation."""
+        from gpsimd_maverick.encodings import ENCODINGS
+
+        return ENCODINGS
+
+    @hookimpl
+    def gpsimd_execute(self, gen: Generation) -> Iterable[Instruction]:
+        """The instructions that this generation takes from the library."""
+        from gpsimd_maverick.instructions import INSTRUCTIONS
+
+        return INSTRUCTIONS
+
+    @hookimpl
+    def gpsimd_engines(self, gen: Generation) -> Iterable[Engine | EngineBinding]:
+        """The engines, and which of them take each instruction."""
+        from gpsimd_maverick.engines import BINDINGS, ENGINES
+
+        return *ENGINES, *BINDINGS
+
+
+maverick = Maverick()
