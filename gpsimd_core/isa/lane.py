@@ -4,33 +4,87 @@
 compare with; `compiled(function)` is the same function built by numba, together with every lane it calls. numba is
 imported by the first call of `compiled`, so that whoever only lists, decodes or validates never pays for it.
 
+Two more words serve lanes. `@primitive(native)` marks a small function that plain Python and the machine spell
+differently, such as a cast to 32 bits (`isa/lanes/bits.py` has them all). `bind(function, NAME=...)` is the same lane
+with some of its globals replaced: one text serves two widths, or a loop is frozen to one format, whose numbers the
+compiler then folds.
+
 Rules for a lane:
 
-- it reads nothing but its arguments, other lanes and module-level numbers or arrays, all by plain global name;
+- it reads nothing but its arguments, other lanes, primitives and module-level numbers or arrays, all by plain global
+  name;
 - it casts each step back to the lane's width (`u32(x + y)`), or numba widens to 64 bits and the loop around it
-  loses its vector width;
+  loses its vector width; what it loads from an array it casts too, so that plain Python computes on plain integers;
+- it never mixes a 64-bit unsigned with a signed integer, a bare number included: numba makes that a float;
 - it cannot raise.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["compiled", "lane"]
+__all__ = ["bind", "compiled", "is_lane", "lane", "primitive"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MARK = "__gpsimd_lane__"
+_NATIVE = "__gpsimd_native__"
 _twins: dict[Callable[..., Any], Callable[..., Any]] = {}
+_bound: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
 def lane(function: F) -> F:
     """Mark `function` as a value: plain Python here, compiled by `compiled(function)`."""
     setattr(function, _MARK, True)
     return function
+
+
+def is_lane(function: object) -> bool:
+    """Whether `function` was marked with `@lane`."""
+    return bool(getattr(function, _MARK, False))
+
+
+def primitive(native: Callable[..., Any]) -> Callable[[F], F]:
+    """Mark a function whose compiled spelling is `native`: a numpy scalar type, or a function for numba to build."""
+
+    def mark(function: F) -> F:
+        setattr(function, _NATIVE, native)
+        return function
+
+    return mark
+
+
+def bind(function: F, **constants: Any) -> F:
+    """The lane `function` with some of the global names that it reads replaced.
+
+    Args:
+        function: what `@lane` marked.
+        constants: name = number, tuple of numbers, lane or primitive. Lanes that `function` calls are not touched.
+
+    Returns:
+        A lane; the same one for the same arguments.
+
+    Raises:
+        TypeError: `function` is no lane, or reads no global of that name.
+    """
+    if not is_lane(function):
+        raise TypeError(f"{function!r} is not marked with @lane")
+    source = _plain(function)
+    unknown = set(constants) - set(source.__code__.co_names)
+    if unknown:
+        raise TypeError(f"{source.__qualname__} reads no {', '.join(sorted(unknown))}")
+    key = (function, *sorted(constants.items()))
+    twin = _bound.get(key)
+    if twin is None:
+        text = ",".join(f"{name}={_spelled(value)}" for name, value in sorted(constants.items()))
+        if len(text) > 60:
+            text = hashlib.sha256(text.encode()).hexdigest()[:16]
+        twin = _bound[key] = lane(_clone(source, source.__globals__ | constants, f"{source.__qualname__}[{text}]"))
+    return twin  # type: ignore[return-value]
 
 
 def compiled(function: F) -> F:
@@ -45,7 +99,7 @@ def compiled(function: F) -> F:
     Raises:
         TypeError: `function` is no lane.
     """
-    if not getattr(function, _MARK, False):
+    if not is_lane(function):
         raise TypeError(f"{function!r} is not marked with @lane")
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return function
@@ -56,19 +110,16 @@ def compiled(function: F) -> F:
 
 
 def _build(function: Callable[..., Any]) -> Callable[..., Any]:
-    import numba
 
     source = _plain(function)
     namespace = dict(source.__globals__)
     for name, value in _lanes_called(source).items():
         namespace[name] = compiled(value)
-    clone = types.FunctionType(
-        source.__code__, namespace, source.__name__, source.__defaults__, source.__closure__
-    )
-    clone.__qualname__ = source.__qualname__
-    clone.__module__ = source.__module__
-    clone.__kwdefaults__ = source.__kwdefaults__
-    twin = numba.njit(nogil=True, boundscheck=False, error_model="numpy")(clone)
+    for name in source.__code__.co_names:
+        native = getattr(namespace.get(name), _NATIVE, None)
+        if native is not None:
+            namespace[name] = native if isinstance(native, type) else _njit()(native)
+    twin = _njit()(_clone(source, namespace, source.__qualname__))
     try:
         twin.enable_caching()
     except RuntimeError:  # neither the source folder nor the user's cache folder can be written
@@ -78,16 +129,35 @@ def _build(function: Callable[..., Any]) -> Callable[..., Any]:
     return twin  # type: ignore[no-any-return]
 
 
+def _njit() -> Any:
+    import numba
+
+    return numba.njit(nogil=True, boundscheck=False, error_model="numpy")
+
+
+def _clone(source: types.FunctionType, namespace: dict[str, Any], qualname: str) -> types.FunctionType:
+    clone = types.FunctionType(source.__code__, namespace, source.__name__, source.__defaults__, source.__closure__)
+    clone.__qualname__ = qualname
+    clone.__module__ = source.__module__
+    clone.__kwdefaults__ = source.__kwdefaults__
+    clone.__doc__ = source.__doc__
+    return clone
+
+
+def _spelled(value: Any) -> str:
+    return getattr(value, "__qualname__", None) or repr(value)
+
+
 def _plain(function: Callable[..., Any]) -> types.FunctionType:
     assert isinstance(function, types.FunctionType)
     return function
 
 
 def _lanes_called(function: types.FunctionType) -> dict[str, Callable[..., Any]]:
-    found = {}
+    found: dict[str, Callable[..., Any]] = {}
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
-        if getattr(value, _MARK, False) and value is not function:
+        if callable(value) and is_lane(value) and value is not function:
             found[name] = value
     return found
 
