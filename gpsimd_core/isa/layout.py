@@ -84,8 +84,10 @@ class Leaf:
         first = self.offset + size * (index or 0)
         if index is None:
             size *= self.count
-        if self.bits == 4 and size == 1:
+        if self.bits == 4 and self.shift in (0, 4):
             return f"byte {first} {'high' if self.shift else 'low'} nibble"
+        if self.bits == 1:
+            return f"byte {first} bit {self.shift}"
         if self.bits:
             return f"byte {first} bits {self.shift}..{self.shift + self.bits - 1}"
         return f"byte {first}" if size == 1 else f"bytes {first}..{first + size - 1}"
@@ -140,9 +142,8 @@ class Field:
     """(feature, name, doc): another name and meaning where a generation has the feature."""
 
     def __set_name__(self, owner: Any, name: str) -> None:
-        if self.name not in ("", name):
-            raise TypeError(f"{owner.__name__}.{name} is already the field {self.name}")
-        object.__setattr__(self, "name", name)
+        if not self.name:
+            object.__setattr__(self, "name", name)
 
     def arms(self) -> dict[str, tuple[Leaf, ...]]:
         """The leaves of each form that the field can take; the first form is the ordinary one."""
@@ -310,10 +311,13 @@ class Layout:
     abstract: ClassVar[bool] = True
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
-        own = [f for f in vars(cls).values() if isinstance(f, Field)]
-        for twice in {f.name for f in own} & {f.name for f in cls.fields}:
-            raise TypeError(f"{cls.__name__}: {twice} is declared twice")
-        cls.fields = tuple(sorted((*cls.fields, *own), key=lambda f: (f.offset, f.shift)))
+        own = {name: f for name, f in vars(cls).items() if isinstance(f, Field)}
+        for name, f in own.items():
+            if f.name != name:
+                raise TypeError(f"{cls.__name__}: {name} and {f.name} are one field; each needs its own")
+            if name in (inherited.name for inherited in cls.fields):
+                raise TypeError(f"{cls.__name__}: {name} is already a field of what it extends")
+        cls.fields = tuple(sorted((*cls.fields, *own.values()), key=lambda f: (f.offset, f.shift)))
         cls.abstract = abstract
         if not abstract:
             cls.variant(frozenset())
@@ -445,7 +449,7 @@ class RecordLayout:
         if f is None:
             raise BadValue(f"{self.name} has no field {name!r}; it has {', '.join(self.by_name)}")
         if f.kind not in ("tensor", "data", "bits"):
-            self._store(record, f.name, value)
+            self.store(record, f.name, value)
             return
         if not isinstance(value, Mapping):
             raise BadValue(f"{name} takes parts such as {{{', '.join(self._parts(f, {}))}}}, not {value!r}")
@@ -453,7 +457,7 @@ class RecordLayout:
         for part, given in value.items():
             if part not in parts:
                 raise BadValue(f"{name} has no part {part!r}; allowed: {', '.join(parts)}")
-            self._store(record, f"{f.name}.{parts[part]}", given)
+            self.store(record, f"{f.name}.{parts[part]}", given)
 
     @staticmethod
     def _parts(f: Field, value: Mapping[str, Any]) -> dict[str, str]:
@@ -463,7 +467,12 @@ class RecordLayout:
             return DATA_PARTS
         return INDIRECT_PARTS if f.union and "index" in value else TENSOR_PARTS
 
-    def _store(self, record: np.ndarray[Any, Any], name: str, value: Any) -> None:
+    def number(self, record: np.ndarray[Any, Any], leaf: str) -> int:
+        """The number of a scalar leaf of one record (uint8, shape (64,))."""
+        return int(self._number(leaf, record.view(self.numpy)[0]))
+
+    def store(self, record: np.ndarray[Any, Any], name: str, value: Any) -> None:
+        """Store a number in a leaf of one record (uint8, shape (64,)), changed in place."""
         leaf = self.leaves[name]
         low, high = leaf.limits()
         numbers = _as_numbers(name, value, leaf)
