@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "BadInput",
     "BadValue",
@@ -11,6 +13,7 @@ __all__ = [
     "PluginTrouble",
     "Unsupported",
     "UsageError",
+    "Violated",
 ]
 
 
@@ -74,6 +77,18 @@ class Unsupported(Fault):
         super().__init__(f"{what} is not supported: {missing}", index=index, where=where)
         self.what = what
         self.missing = missing
+
+
+class Violated(GpsimdError):
+    """A program breaks rules, and nothing of it was executed.
+
+    Args:
+        report: the outcome of validation.
+    """
+
+    def __init__(self, report: Any) -> None:
+        super().__init__(str(report))
+        self.report = report
 
 
 class NotExecutable(Fault):

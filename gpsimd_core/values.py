@@ -14,6 +14,7 @@ from attrs import field, frozen
 from attrs.validators import in_, matches_re
 
 __all__ = [
+    "BlobNote",
     "BlobSite",
     "CompiledKernel",
     "Encoding",
@@ -23,12 +24,15 @@ __all__ = [
     "Generation",
     "Geometry",
     "Instruction",
+    "KernelRow",
+    "KernelTable",
     "NamedSet",
     "Operand",
     "Policy",
     "Profile",
     "Reading",
     "Rule",
+    "SelfName",
 ]
 
 _name = matches_re(r"[a-z][a-z0-9_]*")
@@ -240,6 +244,8 @@ class Instruction:
     missing: str = ""
     unsupported: Callable[[Any], str | None] | None = field(default=None, eq=False)
     """`unsupported(step)` names the missing fact where a legal record has no grounded value."""
+    takes: Callable[..., Any] | None = field(default=None, eq=False)
+    """`takes(columns, facts, engine)` gives a boolean array: which records an engine that is bound accepts."""
     accumulator: str | None = None
     """How it uses the engine's accumulator: the leaf field of the command, or `read`."""
     semantics: str = ""
@@ -248,18 +254,84 @@ class Instruction:
 
 
 @frozen(kw_only=True)
+class SelfName:
+    """An instruction's own name, as the firmware that handles it logs it."""
+
+    text: str
+    offset: int
+    """File offset in the host library."""
+    opcodes: tuple[int, ...]
+    evidence: Evidence
+
+
+@frozen(kw_only=True)
 class BlobSite:
     """A firmware blob inside a host library, and the instruction self-names found in it."""
 
+    generation: str = field(validator=_name)
     symbol: str
-    engine: str
+    """Accessor function; the bytes are the object `<symbol>.data`."""
+    core: str
+    """`NX`, the sequencer core of an engine, or `Q7`, the vector cores of POOL."""
+    engine: str = field(validator=_name)
     build: str
     region: str
     offset: int
+    """File offset of the first byte, which is its address in read-only data too."""
     end: int
-    self_names: tuple[tuple[str, int], ...] = ()
-    """(text, file offset) of each self-name string."""
+    """File offset after the last byte."""
+    accessor: int
+    """Address of the accessor in the library's code."""
+    base: int | None = None
+    """Device address of the first byte, where one is known."""
+    sha256: str = ""
+    """First hexadecimal digits of the digest of its bytes, where published."""
+    self_names: tuple[SelfName, ...] = ()
+    unplaced: tuple[str, ...] = ()
+    """Self-names that published counts demand in it and no page places."""
     overrides: str | None = None
+    evidence: Evidence
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.end - self.offset
+
+
+@frozen(kw_only=True)
+class KernelRow:
+    """One record of a kernel-info table."""
+
+    opcode: int = field(validator=_opcode)
+    spec: int
+    function: int
+    """Address of the kernel."""
+    kernel: str = ""
+
+
+@frozen(kw_only=True)
+class KernelTable:
+    """The kernel-info table inside an image of the POOL vector cores, as published."""
+
+    generation: str = field(validator=_name)
+    image: str
+    symbol: str | None = None
+    """Accessor of the blob that holds the image; None where no blob of the host library does."""
+    address: int | None = None
+    """Address of the table in the image, where published."""
+    offset: int | None = None
+    """Offset of the table in the image file, where published."""
+    rows: tuple[KernelRow, ...]
+    evidence: Evidence
+
+
+@frozen(kw_only=True)
+class BlobNote:
+    """What else is known about the firmware of a generation."""
+
+    generation: str = field(validator=_name)
+    topic: str
+    text: str
     evidence: Evidence
 
 

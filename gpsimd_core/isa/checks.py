@@ -226,7 +226,7 @@ def counts(c: Columns, operand: str) -> np.ndarray[Any, Any]:
     found = c.memo.get(key)
     if found is None:
         num = c[f"{operand}.num_elem"]
-        found = num.astype(np.uint64) if num.ndim == 1 else num.prod(axis=1, dtype=np.uint64)
+        found = num.prod(axis=1, dtype=np.uint64)
         c.memo[key] = found
     return found
 
@@ -285,8 +285,7 @@ def tensor_valid(
         if psum:
             width = np.isin(codes, FOUR_BYTES) if write else True
             region |= a.psum & (a.offset < f.geometry.psum_active) & width
-        num = c[f"{operand}.num_elem"]
-        filled = (num > 0) if num.ndim == 1 else (num > 0).all(axis=1)
+        filled = (c[f"{operand}.num_elem"] > 0).all(axis=1)
         start = a.register | (aligned(a.address, codes) & region)
         return ~a.indirect & (~a.register | a.register_ok) & (a.shape | filled) & start
 

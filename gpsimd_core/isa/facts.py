@@ -21,6 +21,8 @@ class Facts:
     generation: Generation
     sets: Mapping[str, frozenset[IntEnum]]
     policies: Mapping[str, str | int]
+    templates: dict[int, Any] = field(factory=dict, init=False, repr=False)
+    """Opcode to the record in which nothing is given, filled as it is asked for."""
     _tables: dict[str, np.ndarray[Any, Any]] = field(factory=dict, init=False, repr=False)
 
     @property

@@ -67,6 +67,13 @@ class Leaf:
     bits: int = 0
     """Width inside the element; 0 means all of it."""
     code: type[Code] | None = None
+    array: bool = False
+    """Whether the column has a second axis even where `count` is 1."""
+
+    @property
+    def is_array(self) -> bool:
+        """Whether a record's value is several numbers."""
+        return self.array or self.count > 1
 
     @property
     def itemsize(self) -> int:
@@ -153,8 +160,8 @@ class Field:
             return {
                 "plain": (
                     self._leaf("base", 0, "<i4"),
-                    self._leaf("step_elem", 4, "<i2", count=self.dims),
-                    self._leaf("num_elem", 4 + 2 * self.dims, "<u2", count=self.dims),
+                    self._leaf("step_elem", 4, "<i2", count=self.dims, array=True),
+                    self._leaf("num_elem", 4 + 2 * self.dims, "<u2", count=self.dims, array=True),
                 )
             }
         if self.kind == "bits":
@@ -176,8 +183,8 @@ class Field:
         arms: dict[str, tuple[Leaf, ...]] = {
             "plain": (
                 self._leaf("start_addr", 0, "<u4"),
-                self._leaf("step_elem", 4, "<i2", count=d),
-                self._leaf("num_elem", 4 + 2 * d, "<u2", count=d),
+                self._leaf("step_elem", 4, "<i2", count=d, array=True),
+                self._leaf("num_elem", 4 + 2 * d, "<u2", count=d, array=True),
             )
         }
         if self.union:
@@ -367,7 +374,7 @@ class RecordLayout:
         leaves = {leaf.name: leaf for own in held.values() for leaf in own}
         object.__setattr__(self, "by_name", {f.name: f for f in self.fields})
         object.__setattr__(self, "leaves", leaves)
-        formats = [(leaf.format, (leaf.count,)) if leaf.count > 1 else leaf.format for leaf in leaves.values()]
+        formats = [(leaf.format, (leaf.count,)) if leaf.is_array else leaf.format for leaf in leaves.values()]
         described = {
             "names": list(leaves), "formats": formats,
             "offsets": [leaf.offset for leaf in leaves.values()], "itemsize": RECORD_BYTES,
@@ -427,7 +434,7 @@ class RecordLayout:
 
     def _number(self, name: str, row: Any) -> Any:
         leaf = self.leaves[name]
-        if leaf.count > 1:
+        if leaf.is_array:
             return tuple(int(x) for x in row[name])
         number = int(row[name])
         if leaf.bits:
@@ -471,6 +478,14 @@ class RecordLayout:
         """The number of a scalar leaf of one record (uint8, shape (64,))."""
         return int(self._number(leaf, record.view(self.numpy)[0]))
 
+    def codes(self, leaf: str, record: np.ndarray[Any, Any]) -> int:
+        """The source of an immediate, in the codes of IMM_SRC whatever enumeration the field has."""
+        number = self.number(record, leaf)
+        code = self.leaves[leaf].code
+        if code is not None and code.__name__ == "ImmSrcN" and number < 2:
+            return 1 - number
+        return number
+
     def store(self, record: np.ndarray[Any, Any], name: str, value: Any) -> None:
         """Store a number in a leaf of one record (uint8, shape (64,)), changed in place."""
         leaf = self.leaves[name]
@@ -480,7 +495,7 @@ class RecordLayout:
             if not low <= n <= high:
                 raise BadValue(f"{name} ({leaf.place()}) is {n}; it holds {low} to {high}")
         view = record.view(self.numpy)[0]
-        if leaf.count > 1:
+        if leaf.is_array:
             view[name] = numbers
         elif leaf.bits:
             mask = ((1 << leaf.bits) - 1) << leaf.shift
@@ -508,7 +523,7 @@ def member(code: type[Code] | None, number: int) -> int:
 
 
 def _as_numbers(name: str, value: Any, leaf: Leaf) -> list[int]:
-    if leaf.count > 1:
+    if leaf.is_array:
         if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
             raise BadValue(f"{name} takes {leaf.count} numbers, not {value!r}")
         if len(value) != leaf.count:

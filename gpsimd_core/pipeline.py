@@ -1,0 +1,637 @@
+"""From bytes to memory: decode, validate, plan, execute, commit. Every station is a plain function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import evolve, field, frozen
+
+from gpsimd_core.errors import Fault, NotExecutable, Unsupported
+from gpsimd_core.isa.checks import REGISTERS, addresses
+from gpsimd_core.isa.dtypes import SIZES, name_of
+from gpsimd_core.isa.enums import Dtype, ImmSrc
+from gpsimd_core.isa.layout import Field, RecordLayout
+from gpsimd_core.isa.layouts.common import Opaque
+from gpsimd_core.machine import Machine, RuleBook
+from gpsimd_core.memory import Memory, Region
+from gpsimd_core.program import Group, Program, Record, decode
+from gpsimd_core.report import NotChecked, Outcome, Report, Violation
+from gpsimd_core.values import CompiledKernel, Engine, Instruction, Operand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "MAX_ELEMENTS",
+    "Immediate",
+    "Placed",
+    "Step",
+    "commit",
+    "decode",
+    "execute",
+    "place",
+    "plan",
+    "validate",
+]
+
+MAX_ELEMENTS = 1 << 24
+"""Most elements of a channel; a limit of ours that keeps a stray count from filling the machine."""
+
+
+# 1. decode: `program.decode` views bytes as columns ------------------------------------------------------------------
+# 2. validate ---------------------------------------------------------------------------------------------------------
+
+
+def validate(machine: Machine, program: Any) -> Report:
+    """Evaluate every rule on all records of a program.
+
+    Args:
+        machine: whose rules.
+        program: a Program, bytes or uint8 array.
+
+    Returns:
+        A Report; `report.ok` says whether everything holds.
+    """
+    program = decode(machine, program)
+    rows: list[tuple[np.ndarray[Any, Any], list[Outcome]]] = []
+    extra: list[Violation] = []
+    unchecked: list[NotChecked] = []
+    engines: list[str | None] = [None] * len(program)
+    for group in program.groups:
+        if group.encoding is None:
+            extra += [_unknown(machine, program[i]) for i in group.indices.tolist()]
+            continue
+        book = machine.books[group.encoding.name]
+        rows.append((group.indices, judge(machine, group, book)))
+        if group.layout.cls is Opaque:
+            why = "no source grounds the layout of this opcode"
+            unchecked += [
+                NotChecked(index=i, name=group.encoding.name, rule="everything beyond header and events", why=why)
+                for i in group.indices.tolist()
+            ]
+        extra += _engine_check(machine, program, group, engines)
+    return Report(machine, len(program), rows, extra, unchecked, engines)
+
+
+def judge(machine: Machine, group: Group, book: RuleBook) -> list[Outcome]:
+    """The verdict of each rule on a group, in the header's order; only rules that some record breaks are listed."""
+    columns, facts = group.columns, machine.facts
+    good: list[Any] = [None] * len(book.rules)
+    checked: list[Any] = [True] * len(book.rules)
+    for i in book.order:
+        bound = book.rules[i]
+        for n in bound.needs:
+            if good[n] is not True or checked[n] is not True:
+                checked[i] = checked[i] & good[n] & checked[n]
+        ok = bound.rule.check(columns, facts)
+        good[i] = True if ok is True or ok.all() else ok
+    outcomes = []
+    for i, bound in enumerate(book.rules):
+        if good[i] is True and checked[i] is True:
+            continue
+        everything = np.ones(len(columns), bool)
+        seen = everything & checked[i]
+        failed = np.flatnonzero(seen & ~(everything & good[i]))
+        skipped = np.flatnonzero(~seen)
+        if len(failed) or len(skipped):
+            why = tuple(book.rules[n].rule.name for n in bound.needs)
+            name = group.encoding.name if group.encoding else "unknown"
+            outcomes.append(
+                Outcome(name=name, columns=columns, bound=bound, position=i, failed=failed, unchecked=skipped, why=why)
+            )
+    return outcomes
+
+
+def _unknown(machine: Machine, record: Record) -> Violation:
+    there = f"one of the {len(machine.opcodes)} opcodes of {machine.generation.name}"
+    return Violation(
+        index=record.index, byte=record.index * 64, name="unknown", field="opcode", rule="header[opcode]", number=1,
+        found=f"byte 0 is 0x{record.opcode:02X}", allowed=there, generation=machine.generation.name,
+    )  # fmt: skip
+
+
+# Which engine takes a record -------------------------------------------------------------------------------------------
+
+
+def place(machine: Machine, group: Group) -> dict[str, np.ndarray[Any, Any]]:
+    """Which engines accept each record of a group.
+
+    Returns:
+        Engine to bool, shape (records,), in the order in which owners are asked.
+    """
+    assert group.encoding is not None
+    binding = machine.bindings[group.encoding.name]
+    instruction = machine.instructions.get(group.encoding.name)
+    accepted = {}
+    for name in binding.engines:
+        engine = machine.engines[name]
+        ok = np.ones(len(group.columns), bool)
+        if not engine.reaches_psum and name not in binding.psum:
+            ok &= ~_touches_psum(machine, group)
+        if instruction is not None and instruction.takes is not None:
+            ok &= instruction.takes(group.columns, machine.facts, name)
+        accepted[name] = ok
+    return accepted
+
+
+def _touches_psum(machine: Machine, group: Group) -> np.ndarray[Any, Any]:
+    touched = np.zeros(len(group.columns), bool)
+    for f in group.layout.fields:
+        if f.kind == "tensor":
+            a = addresses(group.columns, machine.facts, f.name)
+            touched |= a.psum & a.plain
+    return touched
+
+
+def _engine_check(machine: Machine, program: Program, group: Group, engines: list[str | None]) -> list[Violation]:
+    """Assign engines to the records of a group; violations where a stream's engine, or every owner, refuses one."""
+    assert group.encoding is not None
+    binding = machine.bindings[group.encoding.name]
+    if not binding.engines:
+        return []  # no engine at all: a fault at dispatch, not a violation
+    accepted = place(machine, group)
+    found = []
+    for row, index in enumerate(group.indices.tolist()):
+        wanted = program.streams[index] if program.streams else None
+        takers = [name for name, ok in accepted.items() if ok[row]]
+        if wanted is None and takers:
+            engines[index] = takers[0]
+        elif wanted in takers:
+            engines[index] = wanted
+        else:
+            where = f"the {wanted} stream" if wanted else "a PSUM operand or form that no owner takes"
+            takers_text = " ".join(takers if wanted else binding.engines) or "none with these operands"
+            found.append(
+                Violation(
+                    index=index, byte=index * 64, name=group.encoding.name, field="opcode",
+                    rule="instruction_engine_check", number=0, found=f"it stands in {where}" if wanted else where,
+                    allowed=f"engines {takers_text}", generation=machine.generation.name,
+                )
+            )  # fmt: skip
+    return found
+
+
+# 3. plan -----------------------------------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Placed:
+    """An operand at its place in storage."""
+
+    operand: str
+    at: str
+    region: str
+    partition: int
+    offset: int
+    """Byte offset of the first element inside its partition."""
+    base: int
+    """Storage byte of the first element on the first channel."""
+    pitch: int
+    """Storage distance between channels."""
+    size: int
+    code: int
+    """Wire dtype code."""
+    num: tuple[int, ...]
+    step: tuple[int, ...]
+    channels: int
+    elements: int
+    """Elements a channel."""
+    low: int
+    high: int
+    """Bytes of each partition that it touches lie in low to high - 1."""
+
+    def same_places(self, other: Placed) -> bool:
+        """Whether element k of both is the same bytes on the same partition, for every k."""
+        return (
+            (self.base, self.pitch, self.size) == (other.base, other.pitch, other.size)
+            and self.elements == other.elements
+            and _walk(self) == _walk(other)
+        )
+
+    def overlaps(self, other: Placed) -> bool:
+        """Whether some byte may belong to both."""
+        return (
+            self.region == other.region
+            and self.partition < other.partition + other.channels
+            and other.partition < self.partition + self.channels
+            and self.low < other.high
+            and other.low < self.high
+        )
+
+
+@frozen(kw_only=True)
+class Immediate:
+    """A resolved immediate: inline bits, or the place of one element a channel."""
+
+    source: int
+    bits: int
+    placed: Placed | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class Step:
+    """A planned instruction: plain data, good to execute any number of times.
+
+    For array kernels it is also the window to the machine: `read`, `mask`, `imm`, `accumulator`, `policy`.
+    """
+
+    name: str
+    instruction: Instruction
+    engine: Engine
+    record: bytes
+    layout: RecordLayout
+    channels: int
+    operands: Mapping[str, Placed]
+    immediates: Mapping[str, Immediate]
+    policies: Mapping[str, str | int]
+    formats: Mapping[int, Any]
+    hazard: bool
+    """Sources overlap a destination elsewhere than at the same index: they are kept from before the instruction."""
+    elements_limit: int = MAX_ELEMENTS
+    row: tuple[int, ...] | None = field(default=None, init=False)
+    index: int = field(default=-1, init=False)
+    core: Any = field(default=None, init=False)
+
+    def number(self, leaf: str) -> int:
+        """The number of a scalar field."""
+        return self.layout.number(np.frombuffer(self.record, np.uint8), leaf)
+
+    @property
+    def accumulates_undefined(self) -> bool:
+        """Whether the instruction takes what is in the accumulator."""
+        use = self.instruction.accumulator
+        return use == "read" or (use is not None and self.number(use) == 2)
+
+    # What an array kernel may ask, while it runs ---------------------------------------------------------------------
+
+    def read(self, operand: str) -> np.ndarray[Any, Any]:
+        """An operand's elements in stream order: (channels, elements), of the dtype's numpy type; read-only."""
+        return read_operand(self.core.memory, self.operands[operand], self.formats)
+
+    @property
+    def mask(self) -> np.ndarray[Any, Any]:
+        """Where the predicate operand is non-zero: bool, (channels, elements)."""
+        name = next(o.name for o in self.instruction.reads if o.predicate)
+        return np.asarray(self.read(name) != 0)
+
+    def imm(self, name: str) -> np.ndarray[Any, Any]:
+        """An immediate as one number a channel: (channels, 1), of its dtype's numpy type, or uint32 where it has none."""
+        given = self.immediates[name]
+        if given.placed is not None:
+            return read_operand(self.core.memory, given.placed, self.formats)
+        f = self.layout.by_name[name]
+        code = self.number(f.dtype) if f.dtype else int(Dtype.UINT32)
+        fmt = self.formats.get(code)
+        bits = np.full((self.channels, 1), given.bits, np.uint32)
+        if fmt is None or fmt.nbytes == 4:
+            return bits.view(fmt.dtype if fmt else np.uint32)
+        return bits.astype(fmt.code_dtype).view(fmt.dtype)
+
+    @property
+    def accumulator(self) -> np.ndarray[Any, Any]:
+        """The engine's accumulator of each channel: float32, (channels,)."""
+        first = next(iter(self.operands[o.name] for o in self.instruction.writes)).partition
+        values: np.ndarray[Any, Any] = self.core.accumulators[self.engine.accumulators]
+        return values[first : first + self.channels]
+
+    def policy(self, name: str) -> str | int:
+        """The value of a policy."""
+        return self.policies[name]
+
+
+def plan(
+    machine: Machine,
+    memory: Memory,
+    record: Record,
+    registers: Callable[[int, str], int],
+    engine: str | None = None,
+    limit: int = MAX_ELEMENTS,
+) -> Step:
+    """Resolve one record to places and numbers. Nothing is written before this has succeeded.
+
+    Args:
+        machine, memory: where it will run.
+        record: a record that breaks no rule.
+        registers: `registers(number, operand)` gives the value of an address register, or raises a Fault.
+        engine: the engine that takes it, as `validate` placed it.
+        limit: most elements of a channel.
+
+    Raises:
+        NotExecutable: declared, but nothing on this generation executes it.
+        Unsupported: legal, but no source grounds what it does.
+        Fault: an extent outside the partition, an undefined register, an address outside both windows.
+    """
+    try:
+        return _plan(machine, memory, record, registers, engine, limit)
+    except Fault as e:
+        e.index = record.index
+        raise
+
+
+def _plan(
+    machine: Machine,
+    memory: Memory,
+    record: Record,
+    registers: Callable[[int, str], int],
+    engine: str | None,
+    limit: int,
+) -> Step:
+    encoding = machine.opcodes.get(record.opcode)
+    gen = machine.generation.name
+    if encoding is None:
+        raise NotExecutable(f"0x{record.opcode:02X} is no opcode of {gen}")
+    name = encoding.name
+    if encoding.not_executable:
+        raise NotExecutable(f"{name} is declared on {gen} but not executable: {encoding.not_executable}")
+    binding = machine.bindings[name]
+    if not binding.engines:
+        raise NotExecutable(f"{name} has no engine on {gen}: {binding.reason}")
+    if record.opaque:
+        raise Unsupported(name, "no source grounds the layout of its operands")
+    instruction = machine.instructions.get(name)
+    if instruction is None or instruction.kernel is None:
+        why = (instruction.missing if instruction else "") or "no source grounds what it computes"
+        raise Unsupported(name, why)
+    layout = record.layout
+    row = record.raw.view(layout.numpy)[0]
+    if "inst_flags" in layout.leaves and int(row["inst_flags"]):
+        raise Unsupported(f"{name} with inst_flags 0x{int(row['inst_flags']):02X}", "no source says what the flags do")
+    channels = int(row["num_active_channels"]) if "num_active_channels" in layout.leaves else 1
+    resolver = _Resolver(machine, memory, layout, record, registers, limit)
+    operands = {o.name: resolver.operand(o, channels) for o in (*instruction.reads, *instruction.writes)}
+    immediates = {i: resolver.immediate(layout.by_name[i], channels) for i in instruction.immediates}
+    step = Step(
+        name=name, instruction=instruction, engine=machine.engines[engine or binding.engines[0]],
+        record=bytes(record), layout=layout, channels=channels, operands=operands, immediates=immediates,
+        policies=machine.policies, formats=machine.formats, hazard=_hazard(instruction, operands, immediates),
+        elements_limit=limit,
+    )  # fmt: skip
+    if instruction.unsupported is not None:
+        missing = instruction.unsupported(step)
+        if missing:
+            raise Unsupported(name, missing)
+    if isinstance(instruction.kernel, CompiledKernel):
+        object.__setattr__(step, "row", tuple(int(v) for v in instruction.kernel.row(step)))
+    return step
+
+
+@frozen(kw_only=False)
+class _Resolver:
+    machine: Machine
+    memory: Memory
+    layout: RecordLayout
+    record: Record
+    registers: Callable[[int, str], int]
+    limit: int
+
+    def operand(self, o: Operand, channels: int) -> Placed:
+        value = self.layout.read(self.record.raw)[o.at]
+        code = self.layout.number(self.record.raw, o.dtype)
+        self._readable(o, code)
+        if "index" in value:
+            raise Unsupported(f"{o.at} by an index list", "index lists are not modelled for this instruction")
+        word = value["addr"]
+        if word & 0x60000000 == 0x40000000:
+            raise Unsupported(f"{o.at} with counts from shape registers", "no source grounds the shape registers")
+        span = channels if o.channels is None else o.channels
+        if word & 0xA0000000 == 0x80000000:
+            address = self._register(word & 0xFF, o.at, code, span, write=any(w is o for w in self._writes()))
+        else:
+            address = word & 0x1FFFFFFF
+        return self._place(o.name, o.at, address, code, tuple(value["num"]), tuple(value["step"]), span)
+
+    def _writes(self) -> Iterable[Operand]:
+        return self.machine.instructions[self.record.name].writes
+
+    def _readable(self, o: Operand, code: int) -> None:
+        fmt = self.machine.formats.get(code)
+        if fmt is None or not fmt.readable:
+            why = fmt.missing if fmt is not None and fmt.missing else "the format has no published values"
+            raise Unsupported(f"{o.at} of dtype {name_of(code)}", why, where=o.at)
+
+    def _register(self, number: int, at: str, code: int, channels: int, *, write: bool) -> int:
+        address = self.registers(number, at)
+        where = f"{at}: register r{number} holds 0x{address:x}"
+        found = self.memory.locate(address)
+        if found is None:
+            raise Fault(f"{where}, which is outside SBUF and PSUM on {self.machine.generation.name}", where=at)
+        region, partition, _ = found
+        size = int(SIZES[code])
+        if size == 0 or address % size:
+            raise Fault(f"{where}, which is not aligned to {size} bytes ({name_of(code)})", where=at)
+        if partition + channels > 128:
+            raise Fault(
+                f"{where}, partition {partition}: with {channels} channels it runs past partition 127", where=at
+            )
+        if write and region.name == "psum" and size != 4:
+            raise Fault(f"{where} in PSUM, where writes are 4 bytes wide; {name_of(code)} has {size}", where=at)
+        return address
+
+    def immediate(self, f: Field, channels: int) -> Immediate:
+        bits = self.layout.number(self.record.raw, f.name)
+        if f.source is None:
+            return Immediate(source=int(ImmSrc.INSTRUCTION_IMMEDIATE), bits=bits)
+        source = self.layout.codes(f.source, self.record.raw)
+        if source == ImmSrc.INSTRUCTION_IMMEDIATE:
+            return Immediate(source=source, bits=bits)
+        code = self.layout.number(self.record.raw, f.dtype) if f.dtype else int(Dtype.FP32)
+        if source == ImmSrc.REG_PTR_IMMEDIATE:
+            address = self._register(bits & 0xFF, f.name, code, channels, write=False)
+        else:
+            address = bits
+        if not self.machine.formats[code].readable:
+            raise Unsupported(f"{f.name} of dtype {name_of(code)}", self.machine.formats[code].missing, where=f.name)
+        return Immediate(source=source, bits=bits, placed=self._place(f.name, f.name, address, code, (1,), (1,), channels))
+
+    def _place(
+        self, name: str, at: str, address: int, code: int, num: tuple[int, ...], step: tuple[int, ...], channels: int
+    ) -> Placed:
+        found = self.memory.locate(address)
+        if found is None:
+            raise Fault(f"{at}: address 0x{address:x} is outside SBUF and PSUM", where=at)
+        region, partition, offset = found
+        size = int(SIZES[code])
+        elements = 1
+        for n in num:
+            elements *= n
+        if elements > self.limit:
+            raise Fault(f"{at} has {elements} elements a channel; the limit is {self.limit} (--max-elements)", where=at)
+        reach = [(n - 1) * s * size for n, s in zip(num, step, strict=True)]
+        low = offset + sum(r for r in reach if r < 0)
+        high = offset + sum(r for r in reach if r > 0) + size
+        if low < 0 or high > region.active:
+            raise Fault(
+                f"{at} touches bytes {low} to {high - 1} of its partitions; "
+                f"a {region.name.upper()} partition of {self.machine.generation.name} has bytes 0 to {region.active - 1}",
+                where=at,
+            )
+        if partition + channels > 128:
+            raise Fault(f"{at}: {channels} channels from partition {partition} run past partition 127", where=at)
+        return Placed(
+            operand=name, at=at, region=region.name, partition=partition, offset=offset,
+            base=region.start + partition * region.pitch + offset, pitch=region.pitch, size=size, code=code,
+            num=num, step=step, channels=channels, elements=elements, low=low, high=high,
+        )  # fmt: skip
+
+
+def _walk(p: Placed) -> tuple[tuple[int, int], ...]:
+    """The dimensions that move, merged where one continues the other, so that equal walks compare equal."""
+    dims: list[tuple[int, int]] = []
+    for n, s in zip(p.num, p.step, strict=True):
+        if n == 1:
+            continue
+        if dims and s == dims[-1][0] * dims[-1][1]:
+            dims[-1] = (dims[-1][0] * n, dims[-1][1])
+        else:
+            dims.append((n, s))
+    return tuple(dims)
+
+
+def _hazard(instruction: Instruction, operands: Mapping[str, Placed], immediates: Mapping[str, Immediate]) -> bool:
+    sources = [operands[o.name] for o in instruction.reads]
+    sources += [i.placed for i in immediates.values() if i.placed is not None]
+    targets = [operands[o.name] for o in instruction.writes]
+    return any(s.overlaps(t) and not s.same_places(t) for s in sources for t in targets)
+
+
+# 4. execute -----------------------------------------------------------------------------------------------------------------
+
+
+def execute(core: Any, steps: Sequence[Step], rows: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+    """Execute planned steps that share one kernel, in order.
+
+    Args:
+        core: the NeuronCore.
+        steps: planned steps of one instruction kernel; more than one only for compiled kernels without hazards.
+        rows: their plan rows, int64, shape (steps, k), where the caller has them already.
+
+    Returns:
+        uint8, shape (steps,): status bits for notices.
+    """
+    kernel = steps[0].instruction.kernel
+    memory: Memory = core.memory
+    status = np.zeros(len(steps), np.uint8)
+    if isinstance(kernel, CompiledKernel):
+        if rows is None:
+            rows = np.array([s.row for s in steps], np.int64)
+        source = keep_sources(memory, steps[0]) if steps[0].hazard else memory.data
+        core.compiled(kernel.run)(memory.data, source, core.lanes, core.machine.format_table, rows, status)
+    else:
+        assert kernel is not None
+        for step in steps:
+            commit(core, step, _asked(core, step, kernel))
+    return status
+
+
+def keep_sources(memory: Memory, step: Step) -> np.ndarray[Any, Any]:
+    """Copy a step's sources to the shadow storage, so that they are read as they were before it wrote."""
+    shadow = memory.shadow
+    placed = [step.operands[o.name] for o in step.instruction.reads]
+    placed += [i.placed for i in step.immediates.values() if i.placed is not None]
+    for p in placed:
+        first = p.base - p.offset + p.low
+        shape, strides = (p.channels, p.high - p.low), (p.pitch, 1)
+        for target, origin in ((shadow, memory.data),):
+            view = [np.lib.stride_tricks.as_strided(a[first:], shape, strides) for a in (target, origin)]
+            view[0][...] = view[1]
+    return shadow
+
+
+def _asked(core: Any, step: Step, kernel: Callable[..., Any]) -> dict[str, Any]:
+    """What an array kernel returns, given a window to the core as it is before the step."""
+    bound = evolve(step)
+    object.__setattr__(bound, "core", core)
+    object.__setattr__(bound, "index", step.index)
+    answer = kernel(bound)
+    outputs = {o.name for o in step.instruction.writes} | {"accumulator"}
+    stray = set(answer) - outputs
+    if stray:
+        raise Fault(f"the kernel of {step.name} returned {sorted(stray)[0]!r}; its outputs are {', '.join(sorted(outputs))}")
+    return {name: np.array(value) for name, value in answer.items()} | (
+        {"mask": bound.mask} if any(o.merges for o in step.instruction.writes) else {}
+    )
+
+
+# 5. commit --------------------------------------------------------------------------------------------------------------------
+
+
+def commit(core: Any, step: Step, answer: Mapping[str, Any]) -> None:
+    """Store what an array kernel returned: converted by nobody, masked where an operand merges.
+
+    Raises:
+        Fault: wrong shape or dtype; nothing is stored then.
+    """
+    stores = []
+    for o in step.instruction.writes:
+        if o.name not in answer:
+            continue
+        p = step.operands[o.name]
+        value = np.asarray(answer[o.name])
+        wanted = step.formats[p.code].dtype
+        if value.shape != (p.channels, p.elements) or value.dtype != wanted:
+            raise Fault(
+                f"the kernel of {step.name} returned {value.dtype} {value.shape} for {o.name}; "
+                f"allowed: {wanted} {(p.channels, p.elements)}"
+            )
+        stores.append((p, value, answer["mask"] if o.merges else None))
+    for p, value, mask in stores:
+        write_operand(core.memory, p, value, mask)
+    if "accumulator" in answer:
+        first = step.operands[step.instruction.writes[0].name].partition
+        core.accumulators.store(step.engine.accumulators, first, np.asarray(answer["accumulator"], np.float32))
+
+
+def _window(memory: Memory, p: Placed, kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A strided view of an operand: (channels, outermost, ..., innermost)."""
+    shape = (p.channels, *reversed(p.num))
+    strides = (p.pitch, *(s * p.size for s in reversed(p.step)))
+    first = memory.data[p.base :].view(kind)
+    return np.lib.stride_tricks.as_strided(first, shape, strides)
+
+
+def read_operand(memory: Memory, p: Placed, formats: Mapping[int, Any]) -> np.ndarray[Any, Any]:
+    """The elements of an operand in stream order, read-only: (channels, elements)."""
+    found = _window(memory, p, formats[p.code].dtype).reshape(p.channels, p.elements)
+    found.flags.writeable = False
+    return found
+
+
+def write_operand(memory: Memory, p: Placed, value: np.ndarray[Any, Any], mask: Any = None) -> None:
+    """Store elements in stream order; the last write to a place wins; only where `mask`, if one is given."""
+    target = _window(memory, p, value.dtype)
+    shaped = value.reshape(target.shape)
+    kept = None if mask is None else np.asarray(mask, bool).reshape(target.shape)
+    if 0 in p.step and any(n > 1 and s == 0 for n, s in zip(p.num, p.step, strict=True)) or not _distinct(p):
+        for k in np.ndindex(target.shape):
+            if kept is None or kept[k]:
+                target[k] = shaped[k]
+    elif kept is None:
+        target[...] = shaped
+    else:
+        target[kept] = shaped[kept]
+
+
+def _distinct(p: Placed) -> bool:
+    """Whether no two elements of a channel share a place, judged by nesting of the dimensions."""
+    reach = 1
+    for n, s in sorted(zip(p.num, p.step, strict=True), key=lambda d: abs(d[1])):
+        if n > 1:
+            if abs(s) < reach:
+                return False
+            reach += (n - 1) * abs(s)
+    return True
+
+
+def registers_named(layout: RecordLayout, record: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """The address registers that a record's operands and immediates read."""
+    named = []
+    row = record.view(layout.numpy)[0]
+    for f in layout.fields:
+        if f.kind == "tensor" and int(row[f"{f.name}.start_addr"]) & 0xA0000000 == 0x80000000:
+            named.append(int(row[f"{f.name}.start_addr"]) & 0xFF)
+        if f.kind == "imm" and f.source and layout.codes(f.source, record) == ImmSrc.REG_PTR_IMMEDIATE:
+            named.append(int(row[f.name]) & 0xFF)
+    return tuple(n for n in named if n < REGISTERS)
+
