@@ -14,7 +14,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from gpsimd_core.isa.dtypes import SIZES
-from gpsimd_core.isa.enums import Dtype, ImmSrc, UpdateMode, WaitMode
+from gpsimd_core.isa.enums import Dtype, ImmSrc, ImmSrcN, UpdateMode, WaitMode
 from gpsimd_core.isa.facts import Facts
 from gpsimd_core.isa.layout import Code, Columns
 from gpsimd_core.values import Evidence, Rule
@@ -25,6 +25,8 @@ __all__ = [
     "Addresses",
     "active_channels",
     "addresses",
+    "aligned",
+    "counts",
     "dtype_in",
     "dtype_not_in",
     "dtype_valid",
@@ -32,7 +34,9 @@ __all__ = [
     "field_is",
     "immediate",
     "in_partitions",
+    "legal_start",
     "member_of",
+    "plain_pointer",
     "reserved_zero",
     "rule",
     "rules",
@@ -93,13 +97,17 @@ def member_of(field: str, code: type[Code], **more: Any) -> Rule:
 
 def field_in(field: str, *members: int, **more: Any) -> Rule:
     """The field is one of these numbers; the first of a single one is the writer's default."""
-    allowed = " ".join(f"{m.name} ({int(m)})" if isinstance(m, Code) else str(m) for m in members)
+    allowed = " ".join(f"{m.name} ({int(m)})" if isinstance(m, Code) else _plain_number(m) for m in members)
     numbers = np.array([int(m) for m in members])
     default = {field: int(members[0])} if len(members) == 1 else None
     return rule(
         "field_in" if len(members) > 1 else "field_is", field, (field,),
         lambda c, f: np.isin(c[field], numbers), allowed, default=default, **more,
     )  # fmt: skip
+
+
+def _plain_number(number: int) -> str:
+    return str(number) if abs(number) < 1 << 16 else f"0x{number:08x}"
 
 
 def field_is(field: str, member: int, **more: Any) -> Rule:
@@ -221,12 +229,14 @@ def addresses(c: Columns, f: Facts, operand: str, leaf: str = "start_addr") -> A
 
 
 def counts(c: Columns, operand: str) -> np.ndarray[Any, Any]:
-    """Elements a channel of a pattern: the product of its counts, uint64, shape (records,)."""
+    """Elements a channel of a pattern, uint64, shape (records,): the product of its counts, or how many indices."""
     key = ("count", operand)
     found = c.memo.get(key)
     if found is None:
-        num = c[f"{operand}.num_elem"]
-        found = num.prod(axis=1, dtype=np.uint64)
+        found = c[f"{operand}.num_elem"].prod(axis=1, dtype=np.uint64)
+        if f"{operand}.num_indices" in c.layout.leaves:
+            indirect = (c[f"{operand}.start_addr"] >> 29) & 1 == 1
+            found = np.where(indirect, c[f"{operand}.num_indices"].astype(np.uint64), found)
         c.memo[key] = found
     return found
 
@@ -270,24 +280,44 @@ def tensor_valid(
     sbuf: bool = True,
     **more: Any,
 ) -> Rule:
-    """tensorNd_valid: a well-formed address word, counts of at least 1, and a start address that fits the dtype.
+    """tensorNd_valid, and memNd_valid in a slot that offers the indirect form.
 
-    A register address waives all but the form of the word; a shape form waives the counts. A PSUM write needs a
-    4-byte dtype.
+    A plain pattern has a well-formed address word, counts of at least 1, and a start address that fits the dtype. A
+    register address waives all but the form of the word; a shape form waives the counts. A PSUM write needs a 4-byte
+    dtype. An indirect pattern has an index list in memory (or named by a register), at least one index, and a data
+    address without marker bits that fits as a plain one does. The dtype of the index list is MED.
     """
 
-    def check(c: Columns, f: Facts) -> Bools:
-        a = addresses(c, f, operand)
-        codes = c[dtype]
+    def start(c: Columns, f: Facts, a: Addresses, codes: np.ndarray[Any, Any], writes: bool) -> Bools:
         region = np.zeros(len(c), bool)
         if sbuf:
             region |= a.sbuf & (a.offset < f.geometry.sbuf_active)
         if psum:
-            width = np.isin(codes, FOUR_BYTES) if write else True
+            width = np.isin(codes, FOUR_BYTES) if writes else True
             region |= a.psum & (a.offset < f.geometry.psum_active) & width
+        return aligned(a.address, codes) & region
+
+    def plain(c: Columns, f: Facts) -> Bools:
+        a = addresses(c, f, operand)
         filled = (c[f"{operand}.num_elem"] > 0).all(axis=1)
-        start = a.register | (aligned(a.address, codes) & region)
-        return ~a.indirect & (~a.register | a.register_ok) & (a.shape | filled) & start
+        fits = a.register | start(c, f, a, c[dtype], write)
+        return ~a.indirect & (~a.register | a.register_ok) & (a.shape | filled) & fits
+
+    def by_index(c: Columns, f: Facts) -> Bools:
+        a = addresses(c, f, operand, "index_addr")
+        word = c[f"{operand}.index_addr"]
+        named = (word >> 31) & 1 == 1
+        listed = np.where(
+            named, word & 0xFFFFFF < REGISTERS, start(c, f, a, np.full(len(c), Dtype.UINT32), writes=False)
+        )
+        data = addresses(c, f, operand, "data_addr")
+        fits = (c[f"{operand}.data_addr"] >> 29 == 0) & start(c, f, data, c[dtype], write)
+        return a.indirect & listed & (c[f"{operand}.num_indices"] > 0) & fits
+
+    def check(c: Columns, f: Facts) -> Bools:
+        if f"{operand}.index_addr" in c.layout.leaves:
+            return plain(c, f) | by_index(c, f)
+        return plain(c, f)
 
     where = " or ".join([*(["SBUF"] if sbuf else []), *(["PSUM"] if psum else [])])
     allowed = f"an address in the active part of {where}, aligned to the dtype, every count at least 1"
@@ -325,26 +355,50 @@ def in_partitions(one: str, two: str, **more: Any) -> Rule:
 # Immediates -------------------------------------------------------------------------------------------------------
 
 
-def immediate(name: str, source: str, dtype: str | int, *, channels: str = "num_active_channels", **more: Any) -> Rule:
-    """has_valid_immediates: inline; or a plain pointer that suits the channels and the dtype; or a register number."""
+def plain_pointer(
+    c: Columns, f: Facts, name: str, codes: np.ndarray[Any, Any], channels: str = "num_active_channels"
+) -> Bools:
+    """Where an immediate's word is a plain address that suits the channel count and is aligned to its dtype."""
+    a = addresses(c, f, name, "")
+    inside = (c[name] >> 29 == 0) & (a.sbuf | a.psum)
+    return inside & legal_start(a.partition, c[channels]) & aligned(a.address, codes)
+
+
+POINTER_TEXT = f"a plain address aligned to its dtype, at {START_TEXT}"
+
+
+def immediate(
+    name: str,
+    source: str,
+    dtype: str | int,
+    *,
+    code: type[ImmSrc] | type[ImmSrcN] = ImmSrc,
+    channels: str = "num_active_channels",
+    **more: Any,
+) -> Rule:
+    """has_valid_immediates: inline; or a plain pointer that suits the channels and the dtype; or a register number.
+
+    Args:
+        name, source: the leaves of the immediate and of where it comes from.
+        dtype: leaf of its dtype, or the dtype itself where the layout has no leaf for it.
+        code: enumeration of `source`.
+        channels: leaf of the channel count.
+    """
 
     def check(c: Columns, f: Facts) -> Bools:
         src = c[source]
-        word = c[name].astype(np.int64)
-        a = addresses(c, f, name, "")
         codes = c[dtype] if isinstance(dtype, str) else np.full(len(c), dtype)
-        plain = (word >> 29 == 0) & (a.sbuf | a.psum)
-        pointer = plain & legal_start(a.partition, c[channels]) & aligned(a.address, codes)
-        by_source = {ImmSrc.POINTER_IMMEDIATE: pointer, ImmSrc.REG_PTR_IMMEDIATE: word < REGISTERS}
-        ok = src == ImmSrc.INSTRUCTION_IMMEDIATE
-        for kind, good in by_source.items():
-            ok = ok | ((src == kind) & good)
-        return ok
+        return (
+            (src == code.INSTRUCTION_IMMEDIATE)
+            | ((src == code.POINTER_IMMEDIATE) & plain_pointer(c, f, name, codes, channels))
+            | ((src == code.REG_PTR_IMMEDIATE) & (c[name] < REGISTERS))
+        )
 
     fields = (source, name, *((dtype,) if isinstance(dtype, str) else ()), channels)
+    inline, pointer, register = code.INSTRUCTION_IMMEDIATE, code.POINTER_IMMEDIATE, code.REG_PTR_IMMEDIATE
     allowed = (
-        "INSTRUCTION_IMMEDIATE (0); POINTER_IMMEDIATE (1) with a plain address aligned to its dtype, at "
-        f"{START_TEXT}; REG_PTR_IMMEDIATE (2) with a register number below {REGISTERS}"
+        f"{inline.name} ({inline}); {pointer.name} ({pointer}) with {POINTER_TEXT}; "
+        f"{register.name} ({register}) with a register number below {REGISTERS}"
     )
     return rule("has_valid_immediates", name, fields, check, allowed, **more)
 

@@ -418,10 +418,11 @@ def test_steps_are_signed_and_counts_are_not():
     assert S2S2D2Stt.variant(PLAIN).read(record)["dst"] == value
 
 
-def test_a_one_dimensional_count_is_a_number():
+def test_a_one_dimensional_pattern_has_arrays_of_one():
     record = zero_record()
-    D1Rd.variant(PLAIN).write(record, "dst", {"num": 1, "step": -3})
-    assert D1Rd.variant(PLAIN).read(record)["dst"] == {"addr": 0, "step": -3, "num": 1}
+    D1Rd.variant(PLAIN).write(record, "dst", {"num": (1,), "step": (-3,)})
+    assert D1Rd.variant(PLAIN).read(record)["dst"] == {"addr": 0, "step": (-3,), "num": (1,)}
+    assert Columns(D1Rd.variant(PLAIN), record[None])["dst.num_elem"].tolist() == [[1]]
     assert bytes(record[44:52]).hex() == "00000000fdff0100"
 
 
