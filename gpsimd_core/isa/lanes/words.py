@@ -110,8 +110,8 @@ def single(value: int) -> float:
 
 
 @primitive(np.float64)
-def double(value: int) -> float:
-    """An integer of at most 53 bits as a double."""
+def double(value: float) -> float:
+    """An integer of at most 53 bits, or an fp32 number, as a double."""
     return float(value)
 
 
