@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gpsimd_core.hookspecs import hookimpl
-from gpsimd_core.values import Encoding, Engine, EngineBinding, Generation, Instruction, NamedSet
+from gpsimd_core.values import (
+    BlobNote,
+    BlobSite,
+    Encoding,
+    Engine,
+    EngineBinding,
+    Generation,
+    Instruction,
+    KernelTable,
+    NamedSet,
+)
 
 __all__ = ["Maverick", "maverick"]
 
@@ -52,6 +62,13 @@ class Maverick:
         from gpsimd_maverick.engines import BINDINGS, ENGINES
 
         return *ENGINES, *BINDINGS
+
+    @hookimpl
+    def gpsimd_blobs(self, gen: Generation) -> Iterable[BlobSite | KernelTable | BlobNote]:
+        """The device blobs, as far as published."""
+        from gpsimd_core.blobs import read_catalogue
+
+        return read_catalogue("gpsimd_maverick", gen.name)
 
 
 maverick = Maverick()
