@@ -203,8 +203,10 @@ class NeuronCore:
         done = []
         for segment in segments:
             done.append(self._segment(program, report, segment, notices, observers))
+            if done[-1].steps[-1].instruction.halts:
+                break
         return Result(
-            instructions=len(program), seconds=time.perf_counter() - start, notices=tuple(notices), report=report,
+            instructions=sum(len(s.indices) for s in done), seconds=time.perf_counter() - start, notices=tuple(notices), report=report,
             machine=self.machine, segments=done,
         )  # fmt: skip
 
@@ -225,7 +227,7 @@ class NeuronCore:
         waiting: list[tuple[int, Step]] = []
         for record in program:
             one = self._single(program, record.index, report.engines[record.index])
-            fusible = one.rows is not None and not one.synced and not strict and not one.steps[0].hazard
+            fusible = one.rows is not None and not one.synced and not strict and one.steps[0].fusible
             joins = waiting and fusible and waiting[-1][1].instruction.kernel is one.steps[0].instruction.kernel
             if waiting and not joins:
                 yield _fused(waiting)
@@ -284,7 +286,7 @@ class NeuronCore:
             segment = Segment(indices=segment.indices, steps=(step,), rows=rows, synced=segment.synced)
         if self.machine.policies["strict"] == "on":
             self._refuse_undefined(index, segment.steps[0])
-        status = execute(self, segment.steps, segment.rows)
+        status = execute(self, segment.steps, segment.indices, segment.rows)
         if status.any():
             for position in np.flatnonzero(status & UNDEFINED_READ):
                 text = "used an accumulator lane that holds no value; 7fc00000 stood in"
@@ -369,4 +371,3 @@ def _fused(waiting: Sequence[tuple[int, Step]]) -> Segment:
 
 def _plain(function: Any) -> Any:
     return function
-

@@ -12,10 +12,11 @@ from gpsimd_core.errors import Fault, NotExecutable, Unsupported
 from gpsimd_core.isa.checks import REGISTERS, addresses
 from gpsimd_core.isa.dtypes import SIZES, name_of
 from gpsimd_core.isa.enums import Dtype, ImmSrc
+from gpsimd_core.isa.kernels.rows import narrow_rows, widen_rows
 from gpsimd_core.isa.layout import Field, RecordLayout
 from gpsimd_core.isa.layouts.common import Opaque
 from gpsimd_core.machine import Machine, RuleBook
-from gpsimd_core.memory import Memory, Region
+from gpsimd_core.memory import Memory
 from gpsimd_core.program import Group, Program, Record, decode
 from gpsimd_core.report import NotChecked, Outcome, Report, Violation
 from gpsimd_core.values import CompiledKernel, Engine, Instruction, Operand
@@ -259,16 +260,64 @@ class Step:
         return self.layout.number(np.frombuffer(self.record, np.uint8), leaf)
 
     @property
+    def fusible(self) -> bool:
+        """Whether it may run in one go with its neighbours of the same kernel."""
+        return not self.hazard and self.instruction.ready is None
+
+    @property
     def accumulates_undefined(self) -> bool:
         """Whether the instruction takes what is in the accumulator."""
         use = self.instruction.accumulator
         return use == "read" or (use is not None and self.number(use) == 2)
 
-    # What an array kernel may ask, while it runs ---------------------------------------------------------------------
+    def number_or(self, leaf: str, default: int) -> int:
+        """The number of a scalar field, or `default` where the layout has none of that name."""
+        return self.number(leaf) if leaf in self.layout.leaves else default
+
+    # What an array kernel and `ready` may ask, while the step runs ------------------------------------------------------
 
     def read(self, operand: str) -> np.ndarray[Any, Any]:
         """An operand's elements in stream order: (channels, elements), of the dtype's numpy type; read-only."""
         return read_operand(self.core.memory, self.operands[operand], self.formats)
+
+    def hub(self, operand: str) -> np.ndarray[Any, Any]:
+        """An operand's elements as fp32 bits: uint32, (channels, elements)."""
+        return self.widened(self.operands[operand])
+
+    def widened(self, p: Placed) -> np.ndarray[Any, Any]:
+        """The elements of a placed operand as fp32 bits: uint32, (channels, elements)."""
+        codes = read_operand(self.core.memory, p, self.formats)
+        codes = np.ascontiguousarray(codes).view(f"u{p.size}")
+        out = np.empty(codes.shape, np.uint32)
+        self.core.compiled(widen_rows)(codes, self.core.machine.format_table[p.code], out)
+        return out
+
+    def narrowed(self, operand: str, hub: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """fp32 bits as an operand's dtype.
+
+        Args:
+            operand: an output.
+            hub: uint32, (channels, elements).
+
+        Returns:
+            (channels, elements) of the dtype's numpy type.
+        """
+        p = self.operands[operand]
+        out = np.empty(hub.shape, f"u{p.size}")
+        self.core.compiled(narrow_rows)(np.ascontiguousarray(hub), self.core.machine.format_table[p.code], out)
+        return out.view(self.formats[p.code].dtype)
+
+    def imm_hub(self, name: str) -> np.ndarray[Any, Any]:
+        """An immediate as fp32 bits, one a channel: uint32, (channels, 1); inline ones are fp32 bits already."""
+        given = self.immediates[name]
+        if given.placed is not None:
+            return self.widened(given.placed)
+        return np.full((self.channels, 1), given.bits, np.uint32)
+
+    def state(self, column: int, first: int, width: int = 1) -> np.ndarray[Any, Any]:
+        """Per-lane state of the step's channels: uint32, (channels, width), columns of `isa/lanestate.py`."""
+        found: np.ndarray[Any, Any] = self.core.lanes[first : first + self.channels, column : column + width]
+        return found
 
     @property
     def mask(self) -> np.ndarray[Any, Any]:
@@ -443,7 +492,9 @@ class _Resolver:
             address = bits
         if not self.machine.formats[code].readable:
             raise Unsupported(f"{f.name} of dtype {name_of(code)}", self.machine.formats[code].missing, where=f.name)
-        return Immediate(source=source, bits=bits, placed=self._place(f.name, f.name, address, code, (1,), (1,), channels))
+        return Immediate(
+            source=source, bits=bits, placed=self._place(f.name, f.name, address, code, (1,), (1,), channels)
+        )
 
     def _place(
         self, name: str, at: str, address: int, code: int, num: tuple[int, ...], step: tuple[int, ...], channels: int
@@ -499,19 +550,27 @@ def _hazard(instruction: Instruction, operands: Mapping[str, Placed], immediates
 # 4. execute -----------------------------------------------------------------------------------------------------------------
 
 
-def execute(core: Any, steps: Sequence[Step], rows: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+def execute(
+    core: Any, steps: Sequence[Step], indices: Sequence[int], rows: np.ndarray[Any, Any] | None = None
+) -> np.ndarray[Any, Any]:
     """Execute planned steps that share one kernel, in order.
 
     Args:
         core: the NeuronCore.
         steps: planned steps of one instruction kernel; more than one only for compiled kernels without hazards.
+        indices: their positions in the program.
         rows: their plan rows, int64, shape (steps, k), where the caller has them already.
 
     Returns:
         uint8, shape (steps,): status bits for notices.
     """
-    kernel = steps[0].instruction.kernel
+    kernel, ready = steps[0].instruction.kernel, steps[0].instruction.ready
     memory: Memory = core.memory
+    if ready is not None:
+        for step, index in zip(steps, indices, strict=True):
+            lacking = ready(bound(core, step, index))
+            if lacking:
+                raise Fault(f"{step.name}: {lacking}", index=index)
     status = np.zeros(len(steps), np.uint8)
     if isinstance(kernel, CompiledKernel):
         if rows is None:
@@ -520,9 +579,17 @@ def execute(core: Any, steps: Sequence[Step], rows: np.ndarray[Any, Any] | None 
         core.compiled(kernel.run)(memory.data, source, core.lanes, core.machine.format_table, rows, status)
     else:
         assert kernel is not None
-        for step in steps:
-            commit(core, step, _asked(core, step, kernel))
+        for step, index in zip(steps, indices, strict=True):
+            commit(core, step, _asked(bound(core, step, index), kernel))
     return status
+
+
+def bound(core: Any, step: Step, index: int) -> Step:
+    """The step as a window to a core, at its position in the program."""
+    window = evolve(step)
+    object.__setattr__(window, "core", core)
+    object.__setattr__(window, "index", index)
+    return window
 
 
 def keep_sources(memory: Memory, step: Step) -> np.ndarray[Any, Any]:
@@ -539,19 +606,23 @@ def keep_sources(memory: Memory, step: Step) -> np.ndarray[Any, Any]:
     return shadow
 
 
-def _asked(core: Any, step: Step, kernel: Callable[..., Any]) -> dict[str, Any]:
-    """What an array kernel returns, given a window to the core as it is before the step."""
-    bound = evolve(step)
-    object.__setattr__(bound, "core", core)
-    object.__setattr__(bound, "index", step.index)
-    answer = kernel(bound)
-    outputs = {o.name for o in step.instruction.writes} | {"accumulator"}
+def _asked(step: Step, kernel: Callable[..., Any]) -> dict[str, Any]:
+    """What an array kernel returns, as copies: nothing of it may change while it is stored."""
+    answer = kernel(step)
+    outputs = {o.name for o in step.instruction.writes} | STATE_OUTPUTS
     stray = set(answer) - outputs
     if stray:
-        raise Fault(f"the kernel of {step.name} returned {sorted(stray)[0]!r}; its outputs are {', '.join(sorted(outputs))}")
-    return {name: np.array(value) for name, value in answer.items()} | (
-        {"mask": bound.mask} if any(o.merges for o in step.instruction.writes) else {}
-    )
+        raise Fault(f"the kernel of {step.name} returned {sorted(stray)[0]!r}; allowed: {', '.join(sorted(outputs))}")
+    copies = {name: np.array(value) if name not in STATE_OUTPUTS else value for name, value in answer.items()}
+    if "mask" not in copies and any(o.merges for o in step.instruction.writes):
+        copies["mask"] = step.mask
+    return copies
+
+
+STATE_OUTPUTS = {"accumulator", "lanes", "registers", "mask"}
+"""What an array kernel may return beside its operands: the engine's accumulator, float32 or fp32 bits of (channels,);
+lane state, {(column, first partition): uint32 (channels, width)}; registers, {number: value}; and the merge mask, where
+it is not simply `step.mask`."""
 
 
 # 5. commit --------------------------------------------------------------------------------------------------------------------
@@ -580,7 +651,14 @@ def commit(core: Any, step: Step, answer: Mapping[str, Any]) -> None:
         write_operand(core.memory, p, value, mask)
     if "accumulator" in answer:
         first = step.operands[step.instruction.writes[0].name].partition
-        core.accumulators.store(step.engine.accumulators, first, np.asarray(answer["accumulator"], np.float32))
+        values = np.asarray(answer["accumulator"])
+        core.accumulators.store(
+            step.engine.accumulators, first, values.view(np.float32) if values.dtype == np.uint32 else values
+        )
+    for (column, first), values in answer.get("lanes", {}).items():
+        core.lanes[first : first + len(values), column : column + values.shape[1]] = values
+    for number, value in answer.get("registers", {}).items():
+        core.registers[number] = value
 
 
 def _window(memory: Memory, p: Placed, kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -603,7 +681,7 @@ def write_operand(memory: Memory, p: Placed, value: np.ndarray[Any, Any], mask: 
     target = _window(memory, p, value.dtype)
     shaped = value.reshape(target.shape)
     kept = None if mask is None else np.asarray(mask, bool).reshape(target.shape)
-    if 0 in p.step and any(n > 1 and s == 0 for n, s in zip(p.num, p.step, strict=True)) or not _distinct(p):
+    if (0 in p.step and any(n > 1 and s == 0 for n, s in zip(p.num, p.step, strict=True))) or not _distinct(p):
         for k in np.ndindex(target.shape):
             if kept is None or kept[k]:
                 target[k] = shaped[k]
@@ -634,4 +712,3 @@ def registers_named(layout: RecordLayout, record: np.ndarray[Any, Any]) -> tuple
         if f.kind == "imm" and f.source and layout.codes(f.source, record) == ImmSrc.REG_PTR_IMMEDIATE:
             named.append(int(row[f.name]) & 0xFF)
     return tuple(n for n in named if n < REGISTERS)
-

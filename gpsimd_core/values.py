@@ -248,6 +248,10 @@ class Instruction:
     """`takes(columns, facts, engine)` gives a boolean array: which records an engine that is bound accepts."""
     accumulator: str | None = None
     """How it uses the engine's accumulator: the leaf field of the command, or `read`."""
+    ready: Callable[..., Any] | None = field(default=None, eq=False)
+    """`ready(step)` names what the core lacks for this step (state never loaded, a map value out of range): a Fault."""
+    halts: bool = False
+    """It ends its stream."""
     semantics: str = ""
     overrides: str | None = None
     evidence: Evidence

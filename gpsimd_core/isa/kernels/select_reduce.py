@@ -92,12 +92,11 @@ def fold_max(new: int, state: int, policy: int) -> int:
 
 
 @lane
-def merge_floats(predicate: Any, data: Any, out: Any, invert: int, sign: int, last: int) -> int:
-    """Copy floating codes where the predicate holds, and give the key of the largest copied value.
+def merge_floats(predicate: Any, data: Any, out: Any, sign: int, last: int) -> int:
+    """Copy floating codes where the predicate is non-zero, and give the key of the largest copied value.
 
     Args:
         predicate, data, out: one channel's elements, unsigned codes.
-        invert: 1 where a zero predicate holds.
         sign: the sign bit of the format.
         last: largest magnitude code that is no NaN.
     """
@@ -105,23 +104,23 @@ def merge_floats(predicate: Any, data: Any, out: Any, invert: int, sign: int, la
     low, top, none = i32(sign - 1), i32(last), i32(NOTHING)
     for i in range(out.size):
         d = data[i]
-        holds = (predicate[i] != 0) != (invert != 0)
+        holds = predicate[i] != 0
         magnitude = i32(i32(d) & low)
         key = i32(~magnitude) if i32(d) != magnitude else magnitude
-        key = key if holds and magnitude <= top else none
+        key = key if holds & (magnitude <= top) else none
         out[i] = d if holds else out[i]
         best = max(best, key)
     return best
 
 
 @lane
-def merge_integers(predicate: Any, data: Any, out: Any, invert: int, sign: int) -> int:
+def merge_integers(predicate: Any, data: Any, out: Any, sign: int) -> int:
     """As `merge_floats` for integers of at most 16 bits; `sign` is their sign bit, 0 for unsigned ones."""
     best = i32(NOTHING)
     s, none = i32(sign), i32(NOTHING)
     for i in range(out.size):
         d = data[i]
-        holds = (predicate[i] != 0) != (invert != 0)
+        holds = predicate[i] != 0
         key = i32((i32(d) ^ s) - s)
         key = key if holds else none
         out[i] = d if holds else out[i]
@@ -135,11 +134,11 @@ def merge_words(predicate: Any, data: Any, out: Any, plan: Any, formats: Any) ->
     fmt = formats[plan[DATA + 3]]
     sign = 1 << (8 * plan[DATA + 2] - 1)
     if fmt[KIND] == FLOAT:
-        best = merge_floats(predicate, data, out, plan[INVERT], sign, fmt[READ_LAST])
+        best = merge_floats(predicate, data, out, sign, fmt[READ_LAST])
         code = u32(best) if best >= 0 else u32(u32(~best) | u32(sign))
     else:
         signed = sign if fmt[SIGNED] != 0 else 0
-        best = merge_integers(predicate, data, out, plan[INVERT], signed)
+        best = merge_integers(predicate, data, out, signed)
         code = u32(best) & u32(2 * sign - 1)
     if best == NOTHING:
         return u32(NAN)
@@ -147,34 +146,30 @@ def merge_words(predicate: Any, data: Any, out: Any, plan: Any, formats: Any) ->
 
 
 @lane
-def merge_data(memory: Any, source: Any, predicate: Any, plan: Any, formats: Any, channel: int) -> int:
-    """Merge one channel, the predicate given as words of its own width."""
-    n = plan[ELEMENTS]
+def merge_channel(memory: Any, source: Any, plan: Any, formats: Any, channel: int, flags: Any) -> int:
+    """Merge one channel of flat operands with equal dtypes.
+
+    Args:
+        flags: uint8 scratch of the element count, for predicates that are wider than a byte or inverted.
+    """
+    n, inverted = plan[ELEMENTS], plan[INVERT] != 0
+    at = plan[PRED] + channel * plan[PRED + 1]
+    width = plan[PRED + 2]
+    predicate = source[at : at + n]
+    if width > 1 or inverted:
+        for i in range(n):
+            flags[i] = (word_at(source, at + i * width, width) != 0) ^ inverted
+        predicate = flags
     size = plan[DATA + 2]
     src = plan[DATA] + channel * plan[DATA + 1]
     dst = plan[DST] + channel * plan[DST + 1]
     if size == 1:
         return merge_words(predicate, source[src : src + n], memory[dst : dst + n], plan, formats)
     if size == 2:
-        halves, wide = source.view(np.uint16), memory.view(np.uint16)
-        return merge_words(predicate, halves[src // 2 : src // 2 + n], wide[dst // 2 : dst // 2 + n], plan, formats)
-    words, out = source.view(np.uint32), memory.view(np.uint32)
-    return merge_words(predicate, words[src // 4 : src // 4 + n], out[dst // 4 : dst // 4 + n], plan, formats)
-
-
-@lane
-def merge_channel(memory: Any, source: Any, plan: Any, formats: Any, channel: int) -> int:
-    """Merge one channel of flat operands with equal dtypes."""
-    n = plan[ELEMENTS]
-    at = plan[PRED] + channel * plan[PRED + 1]
-    size = plan[PRED + 2]
-    if size == 1:
-        return merge_data(memory, source, source[at : at + n], plan, formats, channel)
-    if size == 2:
-        halves = source.view(np.uint16)
-        return merge_data(memory, source, halves[at // 2 : at // 2 + n], plan, formats, channel)
-    words = source.view(np.uint32)
-    return merge_data(memory, source, words[at // 4 : at // 4 + n], plan, formats, channel)
+        data, out = source.view(np.uint16), memory.view(np.uint16)
+        return merge_words(predicate, data[src // 2 : src // 2 + n], out[dst // 2 : dst // 2 + n], plan, formats)
+    wide, target = source.view(np.uint32), memory.view(np.uint32)
+    return merge_words(predicate, wide[src // 4 : src // 4 + n], target[dst // 4 : dst // 4 + n], plan, formats)
 
 
 @lane
@@ -224,7 +219,8 @@ def run(memory: Any, source: Any, lanes: Any, formats: Any, rows: Any, status: A
     for r in range(rows.shape[0]):
         plan = rows[r]
         n = 0 if plan[FAST] != 0 else plan[ELEMENTS]
-        codes, hub, keep = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint8)
+        codes, hub = np.empty(n, np.uint32), np.empty(n, np.uint32)
+        keep = np.empty(plan[ELEMENTS], np.uint8)
         column = plan[COLUMN]
         for c in range(plan[CHANNELS]):
             at = plan[LANE] + c
@@ -235,7 +231,7 @@ def run(memory: Any, source: Any, lanes: Any, formats: Any, rows: Any, status: A
                     state = u32(NAN)
                     status[r] |= UNDEFINED_READ
             if plan[FAST] != 0:
-                best = merge_channel(memory, source, plan, formats, c)
+                best = merge_channel(memory, source, plan, formats, c, keep)
                 if not is_nan(best):
                     state = fold_max(u32(best), u32(state), SUPPRESS)
             else:
