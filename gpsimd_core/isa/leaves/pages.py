@@ -1,0 +1,48 @@
+"""Titles of the pages that the leaves come from, by the tags that the tables use."""
+
+from __future__ import annotations
+
+__all__ = ["PAGES"]
+
+PAGES = {
+    "B01": "ISA Batch 01 — Vector ALU (int/compare/logic core)",
+    "B02": "ISA Batch 02 — Vector ALU (fp16/fp32 slice)",
+    "B03": "ISA Batch 03 — Vector ALU (int/B-variant/flag/predicated)",
+    "B04": "ISA Batch 04 — Integer MAC Matrix (signed)",
+    "B05": "ISA Batch 05 — MAC (mixed-sign/complex/wide-acc)",
+    "B08": "ISA Batch 08 — Cross-Lane Reduce",
+    "B10": "ISA Batch 10 — wvec Pack (wide→narrow readout)",
+    "B11": "ISA Batch 11 — vbool ALU / predicate",
+    "B12": "ISA Batch 12 — Vector Shift / Rotate / Normalize",
+    "B13": "ISA Batch 13 — fp32 Convert (sp_cvt)",
+    "B14": "ISA Batch 14 — fp16 Transcendental Seeds (hp_lookup)",
+    "B15": "ISA Batch 15 — fp32 Transcendental Seeds (sp_lookup)",
+    "B16": "ISA Batch 16 — Vector Replicate / Extract (vec_rep)",
+    "B17": "ISA Batch 17 — fp32 Fused Multiply-Add (spfma)",
+    "B18": "ISA Batch 18 — fp16 Fused Multiply-Add (hp_fma)",
+    "B20": "ISA Batch 20 — fp16 Convert (hp_cvt)",
+    "B21": "ISA Batch 21 — Select / Shuffle / Compress",
+    "B22": "ISA Batch 22 — Unpack / wvec Move",
+    "B23": "ISA Batch 23 — Vector Integer Divide",
+    "B24": "ISA Batch 24 — Histogram / Squeeze / QLI / FCR-FSR",
+    "B27": "ISA Batch 27 — base-Xtensa System / SR / RegWindow / Sync",
+    "B28": "ISA Batch 28 — base-Xtensa exc-dispatch/bool/loop/minmax",
+    "B29": "ISA Batch 29 — base-Xtensa debug/timer/cache/MMU/atomic",
+    "CASMAC": "cas/fiss MAC / 2x-FMAC Semantics",
+    "CASPRED": "cas/fiss Predicate / Boolean (vbool) Semantics",
+    "CASVAL": "cas/fiss VALIGN / Shuffle-Select / Reduce",
+    "CLR": "CrossLaneReduce — pool_cross_lane_reduce_arith / _bitvec",
+    "CPR": "CopyPredicatedReduce — SelectReduce (opcode 0xea)",
+    "FISA": "The Complete Formal ISA-Semantics Model",
+    "FSI": "Formal Semantics I — Arithmetic / MAC / Load-Store / Gather",
+    "FSII": "Formal Semantics II — predicate / convert-fp / valign-reduce / control",
+    "ORACLE": "fiss Datapath — the 864-Leaf Value Oracle",
+    "VBRIDGE": "VAL — Regfile-Bridge / Accumulator-Readout + the VAL-01..09 Divergence Catalog",
+    "VCAP": "VAL — Residual Closures + the Per-Family Pass/Fail Capstone",
+    "VCVT": "VAL — Convert / Pack / Cast Family",
+    "VFP": "Differential Validation — the fp16/fp32 Soft-Float Family",
+    "VMAC": "VAL — MAC / Multiply Family",
+    "VPRED": "VAL — Predicate / Classify / Compare Family",
+    "VRED": "VAL — Reduce / Shift / Shuffle-Select Family",
+    "VSEED": "VAL — fp Transcendental Seed/Refine Family",
+}

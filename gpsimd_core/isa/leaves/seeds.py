@@ -1,0 +1,125 @@
+"""Seeds of reciprocal, root and division sequences."""
+
+from __future__ import annotations
+
+from gpsimd_core.isa.lanes import seeds
+from gpsimd_core.isa.leaves.family import Family, Known
+
+__all__ = ["FAMILIES"]
+
+_FLAGS_UNKNOWN = "The library reports two flags whose meaning was not published."
+
+FAMILIES = (
+    Family(
+        names="recip0_1_1_{16f_16f,32f_32f}",
+        family="seed",
+        args="a:$4",
+        results="flag0:1 flag1:1 r:$3",
+        rule="1 / a out of a table of 128 bytes; zero gives infinity and infinity zero, by sign; NaN shows the table entry",
+        confidence="HIGH for tables and rows",
+        pages="B14 B15 VSEED FISA",
+        per="$3",
+        bodies={"recip0": (seeds.reciprocal_seed, "$3")},
+        unpublished="flag0 flag1",
+        note=_FLAGS_UNKNOWN,
+    ),
+    Family(
+        names="rsqrt0_1_1_{16f_16f,32f_32f}",
+        family="seed",
+        args="a:$4",
+        results="flag0:1 flag1:1 r:$3",
+        rule="1 / sqrt(a) out of a table of 128 bytes; +0 gives infinity, +infinity 0, a negative number a NaN",
+        confidence="HIGH for tables and rows",
+        pages="B14 B15 VSEED FISA",
+        per="$3",
+        bodies={"rsqrt0": (seeds.root_seed, "$3")},
+        known=Known(
+            lane=seeds.is_root_argument,
+            args="a",
+            constants=("$3",),
+            missing="what -0, -infinity and NaN give was not published",
+        ),
+        unpublished="flag0 flag1",
+        note=_FLAGS_UNKNOWN,
+    ),
+    Family(
+        names="sqrt0_{16f_16f,32f_32f}",
+        family="seed",
+        args="a:$2",
+        results="r:$1",
+        rule="the root table's entry alone, in [1/2, 1)",
+        confidence="HIGH for tables and rows",
+        pages="B14 B15 VSEED FISA",
+        per="$1",
+        bodies={"sqrt0": (seeds.square_root_seed, "$1")},
+        known=Known(
+            lane=seeds.is_positive_finite,
+            args="a",
+            constants=("$1",),
+            missing="only positive finite numbers have published values",
+        ),
+    ),
+    Family(
+        names="div0_{16f_16f,32f_32f}",
+        family="seed",
+        args="a:$2",
+        results="r:$1",
+        rule="reciprocal of the fraction, halved where the exponent is odd",
+        confidence="HIGH for tables and rows",
+        pages="B14 B15 VSEED FISA",
+        per="$1",
+        bodies={"div0": (seeds.divide_seed, "$1")},
+        known=Known(
+            lane=seeds.is_positive_finite,
+            args="a",
+            constants=("$1",),
+            missing="only positive finite numbers have published values",
+        ),
+    ),
+    Family(
+        names="nexp0_16f_16f nexp01_{16f_16f,32f_32f}",
+        family="seed",
+        args="a:$2",
+        results="r:$1",
+        rule="exponent split for exponential and root sequences",
+        confidence="HIGH for the rows, no rule was published",
+        pages="B14 B15 VSEED FISA",
+        per="$1",
+        missing="the rule of the exponent split: the published rows fit more than one",
+        note="There is no fp32 nexp0.",
+    ),
+    Family(
+        names="mksadj_1_{16f_16f,32f_32f}",
+        family="seed",
+        args="a:$3",
+        results="flag0:1 r:$2",
+        rule="adjustment word of square-root sequences",
+        confidence="HIGH for the row, no rule was published",
+        pages="B14 B15 VSEED FISA",
+        per="$2",
+        missing="the rule: one row only",
+    ),
+    Family(
+        names="mkdadj_1_1_{16f_16f_16f,32f_32f_32f}",
+        family="seed",
+        args="a:$4 b:$5",
+        results="flag0:1 flag1:1 r:$3",
+        rule="adjustment word of division sequences",
+        confidence="HIGH for the rows, no rule was published",
+        pages="B14 B15 VSEED FISA",
+        per="$3",
+        missing="the rule: two rows only",
+    ),
+    Family(
+        names="recipqli_1_1_1_1_1_32f_32f recipqli_1_1_1_1_1_64f_64f__{0,1}",
+        family="seed",
+        args="a:f32",
+        results="r:f32",
+        rule="reciprocal by quadratic interpolation",
+        confidence="LOW",
+        pages="ORACLE B24",
+        short="={name}",
+        missing="no value exists: these three leaves could not be driven",
+        note="Five flag results, of unknown order and meaning.",
+    ),
+)
