@@ -140,13 +140,11 @@ class _Roster:
             if isinstance(given, str):
                 if given in without:
                     continue
-                found = there[given]
-                name, title, make = found.name, found.distribution, lambda found=found: _import(found)
+                name, title = given, there[given].distribution
             else:
-                name = getattr(given, "__name__", type(given).__name__).rpartition(".")[2].lower()
-                title, make = name, lambda given=given: given
+                name = title = getattr(given, "__name__", type(given).__name__).rpartition(".")[2].lower()
             try:
-                self._register(name, title, make())
+                self._register(name, title, _import(there[given]) if isinstance(given, str) else given)
             except _DoesNotLoad as e:
                 self.warnings.append(f"plugin {name} ({title}) is not used: {e}")
 

@@ -95,7 +95,8 @@ class Region:
                 raise BadValue(f"{dtype} has no values that can be read; its format is not grounded")
             if dtype.lower() in ("fp8_e4m3", "fp8_e4m3fn") and fmt.name != dtype.lower():
                 raise BadValue(f"dtype code 0xE is {fmt.name} on this machine, not {dtype.lower()} (policy fp8_exp4)")
-            return fmt.dtype
+            kind: np.dtype[Any] = fmt.dtype
+            return kind
         try:
             kind = np.dtype(dtype)
         except TypeError:

@@ -213,14 +213,14 @@ class NeuronCore:
     # Preparing: what depends on the program alone is done once ---------------------------------------------------------
 
     def _prepare(self, program: Program) -> tuple[Report, tuple[Segment, ...]]:
-        key = (id(self.machine), self.max_elements)
+        key = (self.machine, self.max_elements)
         found = program.prepared.get(key)
         if found is None:
             report = validate(self.machine, program)
             if not report.ok:
                 raise Violated(report)
             found = program.prepared[key] = (report, tuple(self._segments(program, report)))
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _segments(self, program: Program, report: Report) -> Iterator[Segment]:
         strict = self.machine.policies["strict"] == "on"

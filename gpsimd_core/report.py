@@ -170,7 +170,7 @@ class Report:
     def __str__(self) -> str:
         lines = []
         for index, violations, warnings, unchecked in self.by_record():
-            name = (violations + warnings + unchecked)[0].name  # type: ignore[operator]
+            name = (violations + warnings + unchecked)[0].name
             kinds = [(len(violations), "violation"), (len(warnings), "warning")]
             told = ", ".join(f"{n} {kind}{'s' if n > 1 else ''}" for n, kind in kinds if n) or "not checked in full"
             lines.append(

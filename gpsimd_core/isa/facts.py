@@ -41,7 +41,8 @@ class Facts:
 
     def has(self, name: str, codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Which of these codes are members of the set `name`: bool, the shape of `codes`."""
-        return self.table(name)[codes]
+        found: np.ndarray[Any, Any] = self.table(name)[codes]
+        return found
 
     def listed(self, name: str) -> str:
         """The members of the set `name` in code order, for messages."""
