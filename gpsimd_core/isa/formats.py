@@ -233,7 +233,7 @@ _ALL: tuple[Format, ...] = (
     _float("fp32", 32, 8, 23, 127, 0x7FC00000, numpy_name="float32"),
     _float("fp16", 16, 5, 10, 15, 0x7E00, numpy_name="float16"),
     _float("bf16", 16, 8, 7, 127, 0x7FC0, numpy_name="bfloat16", aliases=("bfloat16",)),
-    _float("fp32r", 32, 8, 11, 127, 0x7FC00000),
+    _float("fp32r", 32, 8, 11, 127, 0x7FC00000, numpy_name="float32"),
     _float("fp8_e3m4", 8, 3, 4, 3, 0x78, numpy_name="float8_e3m4", aliases=("fp8_exp3",), **_FP8),
     _float("fp8_e4m3", 8, 4, 3, 7, 0x7C, numpy_name="float8_e4m3", **_FP8),
     _float(
@@ -263,7 +263,7 @@ def format_of(what: Any, *, formats: Iterable[Format] = _ALL) -> Format:
 
     Args:
         what: a `Format`; a name or alias such as "fp16" (any case); a numpy or ml_dtypes dtype, or what
-            `numpy.dtype` makes one of. fp8 wire code 0xE needs a machine to tell its two meanings apart: name
+            `numpy.dtype` makes one of (float32 is fp32, not fp32r). fp8 wire code 0xE needs a machine to tell its two meanings apart: name
             `fp8_e4m3` or `fp8_e4m3fn`.
         formats: where to look; a plugin's own formats may be among them.
 
@@ -349,10 +349,10 @@ class Row(IntEnum):
     FIRST_NORMAL = 16  # smallest fp32 magnitude that is normal in the format; 0 where the exponent ranges agree
     BASE = 17  # less the fp32 exponent field: bits dropped from a subnormal
     MAXIMUM = 18  # largest finite magnitude
-    OVER_POSITIVE = 19  # whole codes that stand for overflow, by sign
-    OVER_NEGATIVE = 20
-    INFINITE_POSITIVE = 21  # and for an infinite input
-    INFINITE_NEGATIVE = 22
+    LIMIT_POSITIVE = 19  # what a magnitude stops at, by sign: the largest finite number, infinity or NaN
+    LIMIT_NEGATIVE = 20
+    INFINITE = 21  # the magnitude that an infinite input gives
+    SIGNLESS = 22  # a magnitude that never takes a sign: NaN by overflow; all ones where that does not occur
     NAN = 23
     SIGN_SHIFT = 24
     PADDING = 25
@@ -394,7 +394,7 @@ def format_row(
     if fmt.kind == Kind.FLOAT:
         _read_columns(row, fmt)
         _write_columns(row, fmt, mode, chosen["fp8_overflow"])
-    return tuple(row[column] for column in Row)
+    return tuple(int(row[column]) for column in Row)
 
 
 def _read_columns(row: dict[Row, int], fmt: Format) -> None:
@@ -427,22 +427,20 @@ def _write_columns(row: dict[Row, int], fmt: Format, mode: int, fp8_overflow: st
     row[Row.NAN] = fmt.nan or 0
     row[Row.SIGN_SHIFT] = fmt.bits - 1
     row[Row.PADDING] = fmt.padding
-    largest = (fmt.max_code, fmt.max_code | fmt.sign_bit)
+    row[Row.SIGNLESS] = _ALL_ONES
     saturates = fmt.overflow == Overflow.SATURATE
     if fmt.overflow == Overflow.POLICY:
         saturates = fp8_overflow == "saturate" or (fp8_overflow == "flavour" and fmt.infinity is None)
     if saturates:
-        beyond = largest
+        beyond = maximum
     elif fmt.infinity is not None:
-        beyond = (fmt.infinity, fmt.infinity | fmt.sign_bit)
+        beyond = fmt.infinity >> fmt.padding
     else:
-        beyond = (fmt.nan or 0, fmt.nan or 0)
+        beyond = row[Row.SIGNLESS] = fmt.nan or 0
     toward = {rounding.RTZ: (0, 0), rounding.DEVICE_AWAY: (0, 0), rounding.RPI: (1, 0), rounding.RMI: (0, 1)}
-    outward = toward.get(mode, (1, 1))
-    row[Row.OVER_POSITIVE], row[Row.OVER_NEGATIVE] = (
-        beyond[sign] if outward[sign] else largest[sign] for sign in (0, 1)
-    )
-    row[Row.INFINITE_POSITIVE], row[Row.INFINITE_NEGATIVE] = beyond
+    up, down = toward.get(mode, (1, 1))
+    row[Row.LIMIT_POSITIVE], row[Row.LIMIT_NEGATIVE] = (beyond if up else maximum), (beyond if down else maximum)
+    row[Row.INFINITE] = beyond
 
 
 def format_table(

@@ -1,11 +1,7 @@
-"""Conversions through the fp32 hub: any code of at most 32 bits to fp32 bits, and fp32 bits to any such code.
+"""Conversions of rows of elements through the fp32 hub: the loops that engine kernels call.
 
-`widen` and `narrow` are the values; `widen_row`, `narrow_row` and `convert_row` are the loops over one row of elements
-that engine kernels call: one kind of format a loop, its numbers hoisted, so that they run at vector speed whatever the
-formats are. 64-bit integers have lanes of their own, because the hub's own path never meets them.
-
-Sources: decisions 16 to 18; The Unified Datatype Model; policies `fp_to_int`, `fp8_overflow`, `fp32r_mantissa_bits`,
-`stochastic_rounding`.
+One kind of format a loop, its numbers hoisted, so that they run at vector speed whatever the formats are; the formats met
+all the time (fp32, fp16, bf16) have loops with their numbers folded in. The values are those of `isa/lanes/hub.py`.
 """
 
 from __future__ import annotations
@@ -14,259 +10,86 @@ from typing import Any
 
 import numpy as np
 
+from gpsimd_core.isa.formats import FORMATS, format_row
 from gpsimd_core.isa.lane import bind, lane
-from gpsimd_core.isa.lanes.rounding import (
-    INEXACT,
-    INVALID,
-    OVERFLOW,
-    RNE,
-    STOCHASTIC,
-    draw_at,
-    narrow64,
-    odd_sum,
-    rounded,
-    threshold,
+from gpsimd_core.isa.lanes.hub import (
+    BITS,
+    FLOAT,
+    INTEGER,
+    KIND,
+    PADDING,
+    READ_SHIFT,
+    REBIAS,
+    ROUNDING,
+    SEED,
+    SHIFT,
+    SIGNED,
+    WRAP,
+    int64_flags,
+    narrow,
+    narrow_flags,
+    narrow_float,
+    narrow_int64,
+    narrow_integer,
+    read_flags,
+    reader_of,
+    target_of,
+    widen,
+    widen_float,
+    widen_int64,
+    widen_integer,
 )
-from gpsimd_core.isa.lanes.rounding import narrow as narrow_float
-from gpsimd_core.isa.lanes.rounding import narrow_flags as float_flags
-from gpsimd_core.isa.lanes.words import bits32, double, f32, i32, single, u32, u64
+from gpsimd_core.isa.lanes.rounding import RNE, draw_at
+from gpsimd_core.isa.lanes.words import u32, u64
 
 __all__ = [
     "convert_row",
-    "int64_flags",
-    "integer_flags",
+    "flags_row",
+    "int64_flags_row",
     "narrow",
-    "narrow_flags",
-    "narrow_int64",
-    "narrow_integer",
+    "narrow_float_loop",
+    "narrow_int64_row",
     "narrow_row",
-    "narrow_scale",
-    "reader_of",
-    "target_of",
     "widen",
-    "widen_float",
-    "widen_int64",
-    "widen_integer",
+    "widen_float_loop",
+    "widen_int64_row",
     "widen_row",
-    "widen_scale",
 ]
 
-# Columns of a format row; `Row` of isa/formats.py describes them.
-KIND, BITS, SIGNED, WRAP, ROUNDING, SEED = 0, 1, 3, 4, 5, 6
-READ_SHIFT, READ_MASK, READ_NORMAL, READ_UNIT, READ_INFINITY, READ_LAST, READ_PAYLOAD = 7, 8, 9, 10, 11, 12, 13
-SHIFT, REBIAS, FIRST_NORMAL, BASE, MAXIMUM, OVER_POSITIVE, OVER_NEGATIVE = 14, 15, 16, 17, 18, 19, 20
-INFINITE_POSITIVE, INFINITE_NEGATIVE, NAN, SIGN_SHIFT, PADDING = 21, 22, 23, 24, 25
-
-FLOAT, INTEGER, SCALE = 1, 2, 3
 CHUNK = 512
 
-# Writing fp32 from fp64 bits, nearest even: the target of `narrow64`.
-FP32_FROM_FP64 = (29, 896 << 52, 897 << 52, 926, 0x7F7FFFFF) + (0x7F800000, 0xFF800000) * 2 + (0x7FC00000, 31, 0)
-
-word, WIDTH = u32, 32
+ROW: tuple[int, ...] = ()
 
 
 @lane
-def reader_of(row: Any) -> tuple[int, ...]:
-    """The numbers that `widen_float` needs, as words."""
-    return (
-        u32(row[READ_SHIFT]),
-        u32(row[READ_MASK]),
-        u32(row[READ_NORMAL]),
-        u32(row[READ_UNIT]),
-        u32(row[READ_INFINITY]),
-        u32(row[READ_LAST]),
-        u32(row[READ_PAYLOAD]),
-        u32(row[REBIAS]),
-        u32(row[SIGN_SHIFT]),
-    )
+def widen_float_loop(codes: Any, out: Any) -> None:
+    """`widen_row` for the float format whose row is bound to ROW."""
+    reader = reader_of(ROW)
+    for i in range(out.size):
+        out[i] = widen_float(u32(codes[i]), reader)
 
 
 @lane
-def target_of(row: Any) -> tuple[int, ...]:
-    """The numbers that narrowing to a float needs, as words."""
-    return (
-        u32(row[SHIFT]),
-        u32(row[REBIAS]),
-        u32(row[FIRST_NORMAL]),
-        u32(row[BASE]),
-        u32(row[MAXIMUM]),
-        u32(row[OVER_POSITIVE]),
-        u32(row[OVER_NEGATIVE]),
-        u32(row[INFINITE_POSITIVE]),
-        u32(row[INFINITE_NEGATIVE]),
-        u32(row[NAN]),
-        u32(row[SIGN_SHIFT]),
-        u32(row[PADDING]),
-    )
+def narrow_float_loop(hub: Any, out: Any) -> None:
+    """`narrow_row` for the float format and mode whose row is bound to ROW; not for the stochastic mode."""
+    target = target_of(ROW)
+    for i in range(out.size):
+        out[i] = narrow_float(u32(hub[i]), target, ROW[ROUNDING], u32(0))
 
 
 @lane
-def widen_float(code: int, reader: tuple[int, ...]) -> int:
-    """fp32 bits of a float code: exact; NaN quietened, its sign and payload kept."""
-    magnitude = u32(code & reader[1])
-    moved = u32(magnitude << reader[0])
-    subnormal = bits32(single(i32(magnitude)) * f32(reader[3]))
-    bits = u32(moved + reader[7]) if magnitude >= reader[2] else subnormal
-    bits = u32(0x7F800000) if magnitude == reader[4] else bits
-    bits = u32(0x7FC00000 | u32(moved & reader[6])) if magnitude > reader[5] else bits
-    return u32(bits | u32(u32(code >> reader[8]) << u32(31)))
+def same_target(row: Any) -> bool:
+    """Whether a row writes as the one bound to ROW does."""
+    for column in range(SHIFT, PADDING + 1):
+        if row[column] != ROW[column]:
+            return False
+    return bool(row[ROUNDING] == ROW[ROUNDING])
 
 
-@lane
-def widen_integer(code: int, bits: int, signed: int) -> int:
-    """fp32 bits of an integer code of `bits` bits, nearest even."""
-    top = u32(code << u32(32 - bits))
-    if signed:
-        return bits32(single(i32(i32(top) >> i32(32 - bits))))
-    return bits32(single(u32(top >> u32(32 - bits))))
-
-
-@lane
-def widen_scale(code: int) -> int:
-    """fp32 bits of 2^(code - 127); code 0 is an fp32 subnormal, code 255 is NaN."""
-    bits = u32(0x00400000) if code == 0 else u32(code << u32(23))
-    return u32(0x7FC00000) if code == 0xFF else bits
-
-
-@lane
-def widen(code: int, row: Any) -> int:
-    """Read a code into the hub.
-
-    Args:
-        code: a code of at most 32 bits.
-        row: its format's row.
-
-    Returns:
-        fp32 bits: integers to nearest even, everything else exact; NaN is quietened and keeps sign and payload. A row
-        without values gives the canonical NaN; whoever plans an instruction refuses it first.
-    """
-    if row[KIND] == FLOAT:
-        return widen_float(code, reader_of(row))
-    if row[KIND] == INTEGER:
-        return widen_integer(code, row[BITS], row[SIGNED])
-    if row[KIND] == SCALE:
-        return widen_scale(code)
-    return u32(0x7FC00000)
-
-
-@lane
-def widen_int64(code: int, signed: int) -> int:
-    """fp32 bits of a 64-bit integer, nearest even, rounded once."""
-    sign = u64(code >> u64(63)) if signed else u64(0)
-    magnitude = u64(u64(0) - code) if sign else code
-    high = double(u32(magnitude >> u64(32))) * 4294967296.0
-    bits = narrow64(odd_sum(high, double(u32(magnitude))), FP32_FROM_FP64, RNE, u64(0))
-    return u32(u32(bits) | u32(u32(sign) << u32(31)))
-
-
-@lane
-def whole_part(bits: int, mode: int) -> tuple[int, int, int]:
-    """The magnitude of an fp32 pattern as an integer modulo 2^WIDTH, the dropped fraction, the exponent field."""
-    magnitude = u32(bits & u32(0x7FFFFFFF))
-    exponent = i32(magnitude >> u32(23))
-    hidden = u32(0x00800000) if exponent > 0 else u32(0)
-    significand = u32(u32(magnitude & u32(0x007FFFFF)) | hidden)
-    right = u32(max(i32(0), min(i32(150 - exponent), i32(31))))
-    left = word(max(i32(0), min(i32(exponent - 150), i32(WIDTH - 1))))
-    number = word(word(rounded(significand, right, u32(bits >> u32(31)), mode, u32(0))) << left)
-    fraction = u32(u32(significand << u32(1)) << u32(u32(31) - right))
-    return number, fraction, exponent
-
-
-@lane
-def limit_of(sign: int, bits: int, signed: int) -> int:
-    """The largest magnitude of that sign among integers of `bits` bits."""
-    top = word(word(1) << word(bits - 1))
-    if signed:
-        return top if sign else word(top - word(1))
-    return word(0) if sign else word(top | word(top - word(1)))
-
-
-@lane
-def narrow_integer(bits: int, width: int, signed: int, wrap: int, mode: int) -> int:
-    """Round an fp32 pattern to an integer of `width` bits, saturating, or modulo 2^width.
-
-    Infinities saturate by sign, and so does NaN (the maximum where its sign is clear); under `wrap` both give 0.
-    """
-    sign = u32(bits >> u32(31))
-    number, _, exponent = whole_part(bits, mode)
-    if wrap:
-        number = word(0) if exponent > WIDTH + 149 else number
-    else:
-        limit = limit_of(sign, width, signed)
-        number = limit if number > limit or exponent > WIDTH + 126 else number
-    number = word(word(0) - number) if sign else number
-    return word(number & limit_of(u32(0), width, 0))
-
-
-@lane
-def integer_flags(bits: int, width: int, signed: int, mode: int) -> int:
-    """The flags of `narrow_integer`: OVERFLOW outside the range, infinities included; INVALID for NaN; INEXACT."""
-    if u32(bits & u32(0x7FFFFFFF)) > u32(0x7F800000):
-        return INVALID
-    number, fraction, exponent = whole_part(bits, mode)
-    flags = INEXACT if fraction != u32(0) else 0
-    if number > limit_of(u32(bits >> u32(31)), width, signed) or exponent > WIDTH + 126:
-        return flags | OVERFLOW
-    return flags
-
-
-@lane
-def narrow_scale(bits: int, mode: int) -> int:
-    """Round an fp32 pattern to the code of a power of two.
-
-    What no power of two stands for (zero, below half the smallest, a negative number, infinity) gives NaN, code 255.
-    Ties go to the even code. Evidence: PROPOSED; ml_dtypes does the same.
-    """
-    small = u32(bits) < u32(0x00800000)
-    position = u32(u32(bits << u32(1)) if small else u32(bits + u32(0x00800000)))  # 2^-127 and up, 1 for code 0
-    place = u32(position >> u32(23))
-    fraction = u32(position << u32(9))
-    even = u32(0) if place == u32(0) else u32(u32(place & u32(1)) ^ u32(1))
-    step = u32(1) if fraction > threshold(mode, u32(0), even, u32(0)) else u32(0)
-    code = u32(u32(u32(place + step) - u32(1)) & u32(0xFF))
-    return code if u32(bits) < u32(0x7F800000) else u32(0xFF)
-
-
-@lane
-def narrow(bits: int, row: Any, draw: int) -> int:
-    """Write an fp32 pattern.
-
-    Args:
-        bits: fp32 bits.
-        row: the target format's row, with its policies and rounding mode.
-        draw: the random 32 bits of the stochastic mode (`draw_at`), else anything.
-
-    Returns:
-        The code. A row without values gives 0; whoever plans an instruction refuses it first.
-    """
-    if row[KIND] == FLOAT:
-        return narrow_float(bits, target_of(row), row[ROUNDING], draw)
-    if row[KIND] == INTEGER:
-        return narrow_integer(bits, row[BITS], row[SIGNED], row[WRAP], row[ROUNDING])
-    if row[KIND] == SCALE:
-        return narrow_scale(bits, row[ROUNDING])
-    return u32(0)
-
-
-@lane
-def narrow_flags(bits: int, row: Any, draw: int) -> int:
-    """The flags of `narrow`: INEXACT UNDERFLOW OVERFLOW INVALID. To a power of two, what has none raises INVALID."""
-    if row[KIND] == FLOAT:
-        return float_flags(bits, target_of(row), row[ROUNDING], draw)
-    if row[KIND] == INTEGER:
-        return integer_flags(bits, row[BITS], row[SIGNED], row[ROUNDING])
-    code = narrow_scale(bits, row[ROUNDING])
-    if code == u32(0xFF):
-        return INVALID
-    return 0 if widen_scale(code) == bits else INEXACT
-
-
-whole_part64 = bind(whole_part, word=u64, WIDTH=64)
-limit_of64 = bind(limit_of, word=u64)
-narrow_int64 = bind(narrow_integer, word=u64, WIDTH=64, whole_part=whole_part64, limit_of=limit_of64)
-int64_flags = bind(integer_flags, WIDTH=64, whole_part=whole_part64, limit_of=limit_of64)
+FP32, FP16, BF16 = (format_row(FORMATS[name]) for name in ("fp32", "fp16", "bf16"))
+is_fp32, is_fp16, is_bf16 = (bind(same_target, ROW=row) for row in (FP32, FP16, BF16))
+widen_fp32, widen_fp16, widen_bf16 = (bind(widen_float_loop, ROW=row) for row in (FP32, FP16, BF16))
+narrow_fp32, narrow_fp16, narrow_bf16 = (bind(narrow_float_loop, ROW=row) for row in (FP32, FP16, BF16))
 
 
 @lane
@@ -278,18 +101,23 @@ def widen_row(codes: Any, row: Any, out: Any) -> None:
         row: their format's row.
         out: uint32 of the same length, receives fp32 bits.
     """
-    if row[KIND] == FLOAT:
+    bits, signed = row[BITS], row[SIGNED]
+    if row[KIND] == FLOAT and row[READ_SHIFT] == 0:
+        widen_fp32(codes, out)
+    elif row[KIND] == FLOAT and row[READ_SHIFT] == FP16[READ_SHIFT] and row[REBIAS] == FP16[REBIAS]:
+        widen_fp16(codes, out)
+    elif row[KIND] == FLOAT and row[READ_SHIFT] == BF16[READ_SHIFT] and row[REBIAS] == 0:
+        widen_bf16(codes, out)
+    elif row[KIND] == FLOAT:
         reader = reader_of(row)
         for i in range(out.size):
             out[i] = widen_float(u32(codes[i]), reader)
+    elif row[KIND] == INTEGER and signed:
+        for i in range(out.size):
+            out[i] = widen_integer(u32(codes[i]), bits, 1)
     elif row[KIND] == INTEGER:
-        bits = row[BITS]
-        if row[SIGNED]:
-            for i in range(out.size):
-                out[i] = widen_integer(u32(codes[i]), bits, 1)
-        else:
-            for i in range(out.size):
-                out[i] = widen_integer(u32(codes[i]), bits, 0)
+        for i in range(out.size):
+            out[i] = widen_integer(u32(codes[i]), bits, 0)
     else:
         for i in range(out.size):
             out[i] = widen(u32(codes[i]), row)
@@ -305,18 +133,19 @@ def narrow_row(hub: Any, row: Any, out: Any, first: int) -> None:
         out: unsigned codes of the same length, receives the results.
         first: global index of the first element, for the stochastic mode.
     """
-    mode = row[ROUNDING]
-    if row[KIND] == FLOAT:
-        target = target_of(row)
-        if mode == RNE:
-            for i in range(out.size):
-                out[i] = narrow_float(u32(hub[i]), target, RNE, u32(0))
-        elif mode == STOCHASTIC:
-            for i in range(out.size):
-                out[i] = narrow_float(u32(hub[i]), target, STOCHASTIC, draw_at(row[SEED], first + i))
-        else:
-            for i in range(out.size):
-                out[i] = narrow_float(u32(hub[i]), target, mode, u32(0))
+    mode, target = row[ROUNDING], target_of(row)
+    if row[KIND] == FLOAT and mode == RNE and is_fp32(row):
+        narrow_fp32(hub, out)
+    elif row[KIND] == FLOAT and mode == RNE and is_fp16(row):
+        narrow_fp16(hub, out)
+    elif row[KIND] == FLOAT and mode == RNE and is_bf16(row):
+        narrow_bf16(hub, out)
+    elif row[KIND] == FLOAT and mode == RNE:
+        for i in range(out.size):
+            out[i] = narrow_float(u32(hub[i]), target, RNE, u32(0))
+    elif row[KIND] == FLOAT:
+        for i in range(out.size):
+            out[i] = narrow_float(u32(hub[i]), target, mode, draw_at(row[SEED], first + i))
     elif row[KIND] == INTEGER:
         bits, signed, wrap = row[BITS], row[SIGNED], row[WRAP]
         for i in range(out.size):
@@ -335,3 +164,33 @@ def convert_row(codes: Any, source: Any, out: Any, target: Any, first: int) -> N
         piece = hub[: stop - start]
         widen_row(codes[start:stop], source, piece)
         narrow_row(piece, target, out[start:stop], first + start)
+
+
+@lane
+def flags_row(codes: Any, source: Any, target: Any, out: Any, first: int) -> None:
+    """The flags of `convert_row`, one byte an element."""
+    for i in range(out.size):
+        code = u32(codes[i])
+        seen = narrow_flags(widen(code, source), target, draw_at(target[SEED], first + i))
+        out[i] = u32(read_flags(code, source) | seen)
+
+
+@lane
+def widen_int64_row(codes: Any, signed: int, out: Any) -> None:
+    """Read a row of 64-bit integers into the hub."""
+    for i in range(out.size):
+        out[i] = widen_int64(u64(codes[i]), signed)
+
+
+@lane
+def narrow_int64_row(hub: Any, row: Any, out: Any) -> None:
+    """Write a row of fp32 patterns as 64-bit integers."""
+    for i in range(out.size):
+        out[i] = narrow_int64(u32(hub[i]), 64, row[SIGNED], row[WRAP], row[ROUNDING])
+
+
+@lane
+def int64_flags_row(hub: Any, row: Any, out: Any) -> None:
+    """The flags of `narrow_int64_row`, one byte an element."""
+    for i in range(out.size):
+        out[i] = u32(int64_flags(u32(hub[i]), 64, row[SIGNED], row[ROUNDING]))

@@ -1,9 +1,8 @@
 """The rounding core: every narrowing, of whatever width, drops its fraction here.
 
-One rule covers all modes. The dropped bits, aligned to the left end of a word, are a fraction between 0 and 1; the
-magnitude steps up when that fraction exceeds a threshold, and a mode is nothing but its threshold: one half less the
-lowest kept bit (RNE), just under one half (RNA), 0 or the unreachable top by sign (RPI, RMI), the top (RTZ and
-device_away), or a random word (stochastic).
+One rule covers all modes. The dropped bits are a fraction between 0 and 1; the magnitude steps up when that fraction
+exceeds a threshold, and a mode is nothing but its threshold: one half less the lowest kept bit (RNE), just under one
+half (RNA), zero or out of reach by sign (RPI, RMI), out of reach (RTZ and device_away), or a random number (stochastic).
 
 One text serves two widths: `narrow` takes an fp32 pattern, `narrow64` an fp64 pattern, which is how sums, products and
 fused operations arrive, rounded to odd.
@@ -30,6 +29,7 @@ __all__ = [
     "STOCHASTIC",
     "UNDERFLOW",
     "draw_at",
+    "ieee_target64",
     "leaf_mode",
     "narrow",
     "narrow64",
@@ -91,7 +91,9 @@ def odd_sum(a: float, b: float) -> int:
 
 @lane
 def threshold(mode: int, sign: int, odd: int, draw: int) -> int:
-    """What the dropped fraction, aligned to the left of the word, must exceed for the magnitude to step up.
+    """What the dropped fraction must exceed for the magnitude to step up.
+
+    Fractions and thresholds are aligned to the bit below the top of the word, so that they compare as signed numbers.
 
     Args:
         mode: rounding mode.
@@ -99,42 +101,56 @@ def threshold(mode: int, sign: int, odd: int, draw: int) -> int:
         odd: the lowest kept bit.
         draw: the random 32 bits of the stochastic mode.
     """
-    top = word(word(0) - word(1))
-    half = word(word(1) << word(WIDTH - 1))
+    half = word(word(1) << word(WIDTH - 2))
+    never = word(word(half << word(1)) - word(1))
     if mode == RNE:
-        return word(half - word(odd))
+        return word(half - odd)
     if mode == RPI:
-        return top if sign else word(0)
+        return never if sign else word(0)
     if mode == RMI:
-        return word(0) if sign else top
+        return word(0) if sign else never
     if mode == RNA:
         return word(half - word(1))
     if mode == STOCHASTIC:
-        return word(word(word(draw) << word(WIDTH - 32)) | word(word(word(1) << word(WIDTH - 32)) - word(1)))
-    return top
+        return word(word(word(draw) << word(WIDTH - 32)) >> word(1))
+    return never
+
+
+@lane
+def fraction_of(significand: int, count: int) -> int:
+    """The dropped `count` bits, aligned to the bit below the top of the word."""
+    return word(word(significand << word(word(WIDTH - 1) - count)) & word(word(word(1) << word(WIDTH - 1)) - word(1)))
+
+
+@lane
+def stepped(kept: int, fraction: int, sign: int, mode: int, draw: int) -> int:
+    """The kept bits, one more when the fraction exceeds its threshold."""
+    exceeds = integer(fraction) > integer(threshold(mode, sign, word(kept & word(1)), draw))
+    return word(kept + word(1)) if exceeds else kept
 
 
 @lane
 def rounded(significand: int, count: int, sign: int, mode: int, draw: int) -> int:
     """significand / 2^count as an integer, rounded; `count` is below the word's width."""
-    kept = word(significand >> count)
-    fraction = word(word(significand << word(1)) << word(word(WIDTH - 1) - count))
-    step = word(1) if fraction > threshold(mode, sign, word(kept & word(1)), draw) else word(0)
-    return word(kept + step)
+    return stepped(word(significand >> count), fraction_of(significand, count), sign, mode, draw)
 
 
 @lane
-def scaled(magnitude: int, target: tuple[int, ...]) -> tuple[int, int, int]:
-    """A finite magnitude as significand and shift of the target's grid, and how far the shift was cut short."""
-    if magnitude >= word(word(1) << word(FRACTION_BITS)):
-        hidden = word(word(1) << word(FRACTION_BITS))
-    else:
-        hidden = word(0)
-    tiny = word((magnitude & word(word(word(1) << word(FRACTION_BITS)) - word(1))) | hidden)
-    significand = word(magnitude - target[1]) if magnitude >= target[2] else tiny
+def scaled(magnitude: int, target: tuple[int, ...], mode: int) -> tuple[int, int, int]:
+    """A finite magnitude on the target's grid: significand, bits to drop, and how many more those should be.
+
+    The count stops where nothing is kept and less than half a step remains.
+    """
+    first = word(word(1) << word(FRACTION_BITS))
+    mantissa = word(magnitude & word(first - word(1)))
+    # To nearest and toward zero, a subnormal pattern counts for nothing whether it has a hidden bit or not.
+    hidden = first if mode in (RNE, RTZ, RNA) or magnitude >= first else word(0)
+    normal = magnitude >= target[2]
+    significand = word(magnitude - target[1]) if normal else word(mantissa | hidden)
     wanted = integer(integer(target[3]) - integer(magnitude >> word(FRACTION_BITS)))
-    count = max(integer(target[0]), min(wanted, integer(WIDTH - 1)))
-    return significand, word(count), word(max(integer(wanted - count), integer(0)))
+    count = integer(target[0]) if normal else min(wanted, integer(WIDTH - 1))
+    beyond = integer(0) if normal else integer(wanted - count)
+    return significand, word(count), word(beyond)
 
 
 @lane
@@ -152,25 +168,27 @@ def narrow(bits: int, target: tuple[int, ...], mode: int, draw: int) -> int:
     sign = word(bits >> word(WIDTH - 1))
     magnitude = word(bits & word(word(word(1) << word(WIDTH - 1)) - word(1)))
     infinity = word(word(word(1) << word(WIDTH - 1)) - word(word(1) << word(FRACTION_BITS)))
-    significand, count, beyond = scaled(magnitude, target)
-    kept = word(significand >> count)
-    fraction = word(word(significand << word(1)) << word(word(WIDTH - 1) - count))
+    significand, count, beyond = scaled(magnitude, target, mode)
+    fraction = fraction_of(significand, count)
     if mode == STOCHASTIC:  # the other modes only ask whether so small a fraction is zero
         fraction = word(fraction >> min(beyond, word(WIDTH - 1)))
-    step = word(1) if fraction > threshold(mode, sign, word(kept & word(1)), draw) else word(0)
-    kept = word(kept + step)
-    code = word(word(kept << target[11]) | word(sign << target[10]))
-    overflow = target[6] if sign else target[5]
-    infinite = target[8] if sign else target[7]
-    overflow = infinite if magnitude == infinity else overflow
-    code = overflow if kept > target[4] else code
+    kept = stepped(word(significand >> count), fraction, sign, mode, draw)
+    limit = target[6] if sign else target[5]
+    limit = target[7] if magnitude == infinity else limit
+    kept = min(kept, limit)
+    negative = word(0) if kept == target[8] else word(sign << target[10])
+    code = word(word(kept << target[11]) | negative)
     return target[9] if magnitude > infinity else code
 
 
 @lane
 def narrow_flags(bits: int, target: tuple[int, ...], mode: int, draw: int) -> int:
-    """The flags that `narrow` raises: OVERFLOW beyond the largest finite number after rounding, UNDERFLOW for a result
-    that is tiny after rounding and inexact, INEXACT, INVALID for a signalling NaN."""
+    """The flags that `narrow` raises.
+
+    OVERFLOW beyond the largest finite number after rounding, and for an infinity that the format does not hold;
+    UNDERFLOW for a result that is tiny after rounding and inexact; INEXACT; INVALID for a signalling NaN and for one
+    that the format does not hold.
+    """
     sign = word(bits >> word(WIDTH - 1))
     magnitude = word(bits & word(word(word(1) << word(WIDTH - 1)) - word(1)))
     infinity = word(word(word(1) << word(WIDTH - 1)) - word(word(1) << word(FRACTION_BITS)))
@@ -178,15 +196,11 @@ def narrow_flags(bits: int, target: tuple[int, ...], mode: int, draw: int) -> in
         quiet = magnitude & word(word(1) << word(FRACTION_BITS - 1))
         return 0 if quiet and target[9] != word(0) else INVALID
     if magnitude == infinity:
-        infinite = target[8] if sign else target[7]
-        finite = word(infinite & word(word(word(1) << target[10]) - word(1))) <= word(target[4] << target[11])
-        return OVERFLOW | INEXACT if finite or infinite == target[9] else 0
-    significand, count, _ = scaled(magnitude, target)
-    fraction = word(word(significand << word(1)) << word(word(WIDTH - 1) - count))
-    kept = rounded(significand, count, sign, mode, draw)
-    if kept > target[4]:
+        return 0 if target[7] > target[4] and target[7] != target[8] else OVERFLOW | INEXACT
+    significand, count, _ = scaled(magnitude, target, mode)
+    if rounded(significand, count, sign, mode, draw) > target[4]:
         return OVERFLOW | INEXACT
-    if fraction == word(0):
+    if significand == word(0) or (fraction_of(significand, count) == word(0) and count < word(WIDTH - 1)):
         return 0
     first = word(word(1) << word(FRACTION_BITS))
     smallest = word(target[1] + first)
@@ -196,8 +210,43 @@ def narrow_flags(bits: int, target: tuple[int, ...], mode: int, draw: int) -> in
     return INEXACT
 
 
+@lane
+def ieee_target64(exponent_bits: int, mantissa_bits: int, mode: int) -> tuple[int, ...]:
+    """The target of `narrow64` for an IEEE format, whose overflow goes to infinity where the mode's direction allows."""
+    shift = u64(52 - mantissa_bits)
+    infinity = u64(u64(u64(u64(1) << u64(exponent_bits)) - u64(1)) << u64(mantissa_bits))
+    largest = u64(infinity - u64(1))
+    rebias = u64(1024 - (1 << (exponent_bits - 1)))
+    return (
+        shift,
+        u64(rebias << u64(52)),
+        u64(u64(rebias + u64(1)) << u64(52)),
+        u64(u64(shift + rebias) + u64(1)),
+        largest,
+        infinity if mode in (RNE, RNA, RPI) else largest,
+        infinity if mode in (RNE, RNA, RMI) else largest,
+        infinity,
+        u64(u64(0) - u64(1)),
+        u64(infinity | u64(u64(1) << u64(mantissa_bits - 1))),
+        u64(exponent_bits + mantissa_bits),
+        u64(0),
+    )
+
+
 threshold64 = bind(threshold, word=u64, WIDTH=64)
+fraction_of64 = bind(fraction_of, word=u64, WIDTH=64)
+stepped64 = bind(stepped, word=u64, integer=i64, threshold=threshold64)
+rounded64 = bind(rounded, word=u64, fraction_of=fraction_of64, stepped=stepped64)
 scaled64 = bind(scaled, word=u64, integer=i64, WIDTH=64, FRACTION_BITS=52)
-rounded64 = bind(rounded, word=u64, WIDTH=64, threshold=threshold64)
-narrow64 = bind(narrow, word=u64, WIDTH=64, FRACTION_BITS=52, threshold=threshold64, scaled=scaled64)
-narrow_flags64 = bind(narrow_flags, word=u64, WIDTH=64, FRACTION_BITS=52, scaled=scaled64, rounded=rounded64)
+narrow64 = bind(
+    narrow, word=u64, WIDTH=64, FRACTION_BITS=52, scaled=scaled64, fraction_of=fraction_of64, stepped=stepped64
+)
+narrow_flags64 = bind(
+    narrow_flags,
+    word=u64,
+    WIDTH=64,
+    FRACTION_BITS=52,
+    scaled=scaled64,
+    fraction_of=fraction_of64,
+    rounded=rounded64,
+)
