@@ -50,6 +50,7 @@ __all__ = [
     "narrow_float_loop",
     "narrow_int64_row",
     "narrow_row",
+    "read_flags_row",
     "widen",
     "widen_float_loop",
     "widen_int64_row",
@@ -173,6 +174,13 @@ def flags_row(codes: Any, source: Any, target: Any, out: Any, first: int) -> Non
         code = u32(codes[i])
         seen = narrow_flags(widen(code, source), target, draw_at(target[SEED], first + i))
         out[i] = u32(read_flags(code, source) | seen)
+
+
+@lane
+def read_flags_row(codes: Any, row: Any, out: Any) -> None:
+    """The flags of `widen_row`, one byte an element."""
+    for i in range(out.size):
+        out[i] = u32(read_flags(u32(codes[i]), row))
 
 
 @lane

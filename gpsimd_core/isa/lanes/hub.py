@@ -261,7 +261,7 @@ def read_flags(code: int, row: Any) -> int:
     """The flags of `widen`: INEXACT for an integer that fp32 does not hold, INVALID for a signalling NaN."""
     if row[KIND] == INTEGER and row[BITS] == 32:
         bits = widen_integer(code, 32, row[SIGNED])
-        number = narrow_integer(bits, 32, row[SIGNED], 0, RNE)
+        number = narrow_integer(bits, 32, row[SIGNED], 1, RNE)
         return 0 if number == code else INEXACT
     if row[KIND] == FLOAT and row[READ_PAYLOAD] != 0:
         moved = u32(u32(code & u32(row[READ_MASK])) << u32(row[READ_SHIFT]))
