@@ -59,7 +59,7 @@ def validate(machine: Machine, program: Any) -> Report:
     rows: list[tuple[np.ndarray[Any, Any], list[Outcome]]] = []
     extra: list[Violation] = []
     unchecked: list[NotChecked] = []
-    engines: list[str | None] = [None] * len(program)
+    engines: np.ndarray[Any, Any] = np.full(len(program), None, object)
     for group in program.groups:
         if group.encoding is None:
             extra += [_unknown(machine, program[i]) for i in group.indices.tolist()]
@@ -73,7 +73,7 @@ def validate(machine: Machine, program: Any) -> Report:
                 for i in group.indices.tolist()
             ]
         extra += _engine_check(machine, program, group, engines)
-    return Report(machine, len(program), rows, extra, unchecked, engines)
+    return Report(machine, len(program), rows, extra, unchecked, engines.tolist())
 
 
 def judge(machine: Machine, group: Group, book: RuleBook) -> list[Outcome]:
@@ -146,31 +146,37 @@ def _touches_psum(machine: Machine, group: Group) -> np.ndarray[Any, Any]:
     return touched
 
 
-def _engine_check(machine: Machine, program: Program, group: Group, engines: list[str | None]) -> list[Violation]:
+def _engine_check(machine: Machine, program: Program, group: Group, engines: np.ndarray[Any, Any]) -> list[Violation]:
     """Assign engines to the records of a group; violations where a stream's engine, or every owner, refuses one."""
     assert group.encoding is not None
     binding = machine.bindings[group.encoding.name]
     if not binding.engines:
         return []  # no engine at all: a fault at dispatch, not a violation
     accepted = place(machine, group)
+    first: np.ndarray[Any, Any] = np.full(len(group.columns), None, object)
+    for name, ok in reversed(accepted.items()):
+        first[ok] = name
+    taken = np.logical_or.reduce(list(accepted.values()))
+    streams = [program.streams[i] for i in group.indices.tolist()] if program.streams else []
+    for row, wanted in enumerate(streams):
+        if wanted is not None:
+            first[row] = wanted
+            taken[row] = wanted in accepted and accepted[wanted][row]
+    engines[group.indices[taken]] = first[taken]
     found = []
-    for row, index in enumerate(group.indices.tolist()):
-        wanted = program.streams[index] if program.streams else None
+    for row in np.flatnonzero(~taken).tolist():
+        index = int(group.indices[row])
+        wanted = streams[row] if streams else None
         takers = [name for name, ok in accepted.items() if ok[row]]
-        if wanted is None and takers:
-            engines[index] = takers[0]
-        elif wanted in takers:
-            engines[index] = wanted
-        else:
-            where = f"the {wanted} stream" if wanted else "a PSUM operand or form that no owner takes"
-            takers_text = " ".join(takers if wanted else binding.engines) or "none with these operands"
-            found.append(
-                Violation(
-                    index=index, byte=index * 64, name=group.encoding.name, field="opcode",
-                    rule="instruction_engine_check", number=0, found=f"it stands in {where}" if wanted else where,
-                    allowed=f"engines {takers_text}", generation=machine.generation.name,
-                )
-            )  # fmt: skip
+        where = f"it stands in the {wanted} stream" if wanted else "a PSUM operand or form that no owner takes"
+        takers_text = " ".join(takers if wanted else binding.engines) or "none with these operands"
+        found.append(
+            Violation(
+                index=index, byte=index * 64, name=group.encoding.name, field="opcode",
+                rule="instruction_engine_check", number=0, found=where, allowed=f"engines {takers_text}",
+                generation=machine.generation.name,
+            )
+        )  # fmt: skip
     return found
 
 
@@ -551,7 +557,11 @@ def _hazard(instruction: Instruction, operands: Mapping[str, Placed], immediates
 
 
 def execute(
-    core: Any, steps: Sequence[Step], indices: Sequence[int], rows: np.ndarray[Any, Any] | None = None
+    core: Any,
+    steps: Sequence[Step],
+    indices: Sequence[int],
+    rows: np.ndarray[Any, Any] | None = None,
+    registers: Any = None,
 ) -> np.ndarray[Any, Any]:
     """Execute planned steps that share one kernel, in order.
 
@@ -559,6 +569,7 @@ def execute(
         core: the NeuronCore.
         steps: planned steps of one instruction kernel; more than one only for compiled kernels without hazards.
         indices: their positions in the program.
+        registers: the address registers of their stream; the core's own if left out.
         rows: their plan rows, int64, shape (steps, k), where the caller has them already.
 
     Returns:
@@ -580,7 +591,7 @@ def execute(
     else:
         assert kernel is not None
         for step, index in zip(steps, indices, strict=True):
-            commit(core, step, _asked(bound(core, step, index), kernel))
+            commit(core, step, _asked(bound(core, step, index), kernel), registers or core.registers)
     return status
 
 
@@ -628,7 +639,7 @@ it is not simply `step.mask`."""
 # 5. commit --------------------------------------------------------------------------------------------------------------------
 
 
-def commit(core: Any, step: Step, answer: Mapping[str, Any]) -> None:
+def commit(core: Any, step: Step, answer: Mapping[str, Any], registers: Any) -> None:
     """Store what an array kernel returned: converted by nobody, masked where an operand merges.
 
     Raises:
@@ -658,7 +669,7 @@ def commit(core: Any, step: Step, answer: Mapping[str, Any]) -> None:
     for (column, first), values in answer.get("lanes", {}).items():
         core.lanes[first : first + len(values), column : column + values.shape[1]] = values
     for number, value in answer.get("registers", {}).items():
-        core.registers[number] = value
+        registers[number] = value
 
 
 def _window(memory: Memory, p: Placed, kind: np.dtype[Any]) -> np.ndarray[Any, Any]:

@@ -155,6 +155,20 @@ class Report:
             generation=self._machine.generation.name,
         )  # fmt: skip
 
+    def by_rule(self) -> Iterator[tuple[str, str, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+        """What there is to say, a rule at a time and without text, for programs of any length.
+
+        Yields:
+            (instruction, rule, records that break it, records on which it was not judged); records as arrays of their
+            positions in the program. Rules that only warn are among them, those that hold everywhere are not.
+        """
+        for at, outcomes in self._rows:
+            for o in outcomes:
+                yield o.name, o.bound.rule.name, at[o.failed], at[o.unchecked]
+        for name, rule in dict.fromkeys((v.name, v.rule) for v in self._extra):
+            broken = [v.index for v in self._extra if (v.name, v.rule) == (name, rule)]
+            yield name, rule, np.array(sorted(broken)), np.array([], np.int64)
+
     def by_record(self) -> Iterator[tuple[int, list[Violation], list[Violation], list[NotChecked]]]:
         """(index, violations, warnings, not checked) of every record that has any."""
         table: dict[int, tuple[list[Violation], list[Violation], list[NotChecked]]] = {}
