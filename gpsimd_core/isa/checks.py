@@ -268,6 +268,9 @@ def aligned(address: np.ndarray[Any, Any], dtype: np.ndarray[Any, Any]) -> Bools
     return (size > 0) & (address % np.maximum(size, 1) == 0)
 
 
+INDIRECT_TEXT = (
+    "an index list (its address, or the register that holds it), one index or more, and a data address alike"
+)
 FOUR_BYTES = (Dtype.INT32, Dtype.UINT32, Dtype.FP32, Dtype.FP32R)
 
 
@@ -278,9 +281,10 @@ def tensor_valid(
     write: bool = False,
     psum: bool = True,
     sbuf: bool = True,
+    mem_pattern: bool = False,
     **more: Any,
 ) -> Rule:
-    """tensorNd_valid, and memNd_valid in a slot that offers the indirect form.
+    """tensorNd_valid, or memNd_valid for a slot that offers the indirect form where the generation has it.
 
     A plain pattern has a well-formed address word, counts of at least 1, and a start address that fits the dtype. A
     register address waives all but the form of the word; a shape form waives the counts. A PSUM write needs a 4-byte
@@ -315,16 +319,21 @@ def tensor_valid(
         return a.indirect & listed & (c[f"{operand}.num_indices"] > 0) & fits
 
     def check(c: Columns, f: Facts) -> Bools:
-        if f"{operand}.index_addr" in c.layout.leaves:
-            return plain(c, f) | by_index(c, f)
-        return plain(c, f)
+        return plain(c, f) | by_index(c, f) if offers(f) else plain(c, f)
+
+    def offers(f: Facts) -> bool:
+        return mem_pattern and "mem_pattern" in f.generation.features
 
     where = " or ".join([*(["SBUF"] if sbuf else []), *(["PSUM"] if psum else [])])
     allowed = f"an address in the active part of {where}, aligned to the dtype, every count at least 1"
     if psum and write:
         allowed += "; PSUM only with a 4-byte dtype"
-    fields = (f"{operand}.start_addr", f"{operand}.num_elem", dtype)
-    return rule("tensor_valid", operand, fields, check, allowed, **more)
+    steps = (f"{operand}.step_elem",) if mem_pattern else ()
+    fields = (f"{operand}.start_addr", *steps, f"{operand}.num_elem", dtype)
+    return rule(
+        "tensor_valid", operand, fields, check,
+        lambda f: f"{allowed}; or {INDIRECT_TEXT}" if offers(f) else allowed, **more,
+    )  # fmt: skip
 
 
 def same_count(one: str, two: str, **more: Any) -> Rule:
