@@ -205,7 +205,7 @@ def _read_elf(file: MappedFile) -> Elf:
             segments.append((p["p_vaddr"], p["p_offset"], p["p_filesz"]))
     table = rows("sh", structs.Elf_Shdr, sections)
     for s in table:
-        if s["sh_type"] != "SHT_NOBITS":
+        if s["sh_type"] not in ("SHT_NOBITS", "SHT_NULL"):
             _inside(file, s["sh_offset"], s["sh_size"], "section")
     symbols = []
     for kind in ("SHT_DYNSYM", "SHT_SYMTAB"):
