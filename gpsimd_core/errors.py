@@ -63,6 +63,8 @@ class Fault(GpsimdError):
         self.reason = reason
         self.index = index
         self.where = where
+        self.positions: dict[str, int] = {}
+        """Engine to the index it had reached, where several streams ran."""
 
 
 class Unsupported(Fault):

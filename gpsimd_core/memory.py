@@ -44,6 +44,8 @@ class Region:
     pitch: int
     """Storage distance between partitions, bytes."""
     data: np.ndarray[Any, Any]
+    written: np.ndarray[Any, Any]
+    """One mark a storage byte: 1 where an array was stored."""
     formats: Mapping[int, Format]
 
     def write(self, array: Any, partition: int = 0, offset: int = 0) -> None:
@@ -63,8 +65,9 @@ class Region:
             raise BadValue(f"{self.name}: an array of shape (partitions, elements) is needed, not a scalar")
         self.dtype_of(a.dtype)
         rows = np.ascontiguousarray(a.reshape(a.shape[0], -1)).astype(a.dtype.newbyteorder("<"), copy=False)
-        target = self._bytes(partition, offset, a.shape[0], rows.shape[1] * a.dtype.itemsize)
+        target = self._bytes(self.data, partition, offset, a.shape[0], rows.shape[1] * a.dtype.itemsize)
         target[...] = rows.view(np.uint8).reshape(target.shape)
+        self._bytes(self.written, partition, offset, *target.shape)[...] = 1
 
     def read(self, partition: int = 0, offset: int = 0, *, shape: Sequence[int], dtype: Any) -> np.ndarray[Any, Any]:
         """A copy of what is stored.
@@ -83,7 +86,7 @@ class Region:
         if not shape or min(shape) < 0:
             raise BadValue(f"{self.name}: shape {shape} is not (partitions, elements)")
         width = math.prod(shape[1:]) * kind.itemsize
-        found = self._bytes(partition, offset, shape[0], width)
+        found = self._bytes(self.data, partition, offset, shape[0], width)
         return np.ascontiguousarray(found).view(kind).reshape(shape)
 
     def numpy_of(self, dtype: Any) -> np.dtype[Any]:
@@ -124,14 +127,16 @@ class Region:
             hint = "; store booleans as uint8"
         raise BadValue(f"{self.name} holds no {kind.name} elements; allowed: {names}{hint}")
 
-    def _bytes(self, partition: int, offset: int, rows: int, width: int) -> np.ndarray[Any, Any]:
+    def _bytes(
+        self, storage: np.ndarray[Any, Any], partition: int, offset: int, rows: int, width: int
+    ) -> np.ndarray[Any, Any]:
         if not 0 <= partition <= 128 - rows:
             raise BadValue(f"{self.name}: partitions {partition} to {partition + rows - 1} are outside 0 to 127")
         if offset < 0 or offset + width > self.active:
             raise BadValue(
                 f"{self.name}: bytes {offset} to {offset + width - 1} are outside a partition of {self.active} bytes"
             )
-        whole = self.data[self.start : self.start + 128 * self.pitch].reshape(128, self.pitch)
+        whole = storage[self.start : self.start + 128 * self.pitch].reshape(128, self.pitch)
         return whole[partition : partition + rows, offset : offset + width]
 
 
@@ -153,13 +158,15 @@ class Memory:
         lead = -raw.ctypes.data % PAD
         self.data: np.ndarray[Any, Any] = raw[lead : lead + sbuf_bytes + psum_bytes]
         self.data.fill(fill)
+        self.written: np.ndarray[Any, Any] = np.zeros(self.data.size, np.uint8)
+        """One mark a storage byte: 1 where somebody wrote it, through the API or, as a Checker keeps it, in a run."""
         self.sbuf = Region(
             name="sbuf", base=0, stride=g.sbuf_stride, active=g.sbuf_active, window=g.sbuf_window, start=0,
-            pitch=sbuf_pitch, data=self.data, formats=formats,
+            pitch=sbuf_pitch, data=self.data, written=self.written, formats=formats,
         )  # fmt: skip
         self.psum = Region(
             name="psum", base=g.psum_base, stride=g.psum_stride, active=g.psum_active, window=g.psum_window,
-            start=sbuf_bytes, pitch=psum_pitch, data=self.data, formats=formats,
+            start=sbuf_bytes, pitch=psum_pitch, data=self.data, written=self.written, formats=formats,
         )  # fmt: skip
         self._shadow: np.ndarray[Any, Any] | None = None
 

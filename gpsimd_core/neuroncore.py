@@ -9,33 +9,19 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from gpsimd_core.errors import Fault, UsageError, Violated
-from gpsimd_core.isa.enums import UpdateMode
-from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
+from gpsimd_core.errors import Fault, UsageError
 from gpsimd_core.isa.lane import compiled as compiled_twin
 from gpsimd_core.isa.lanestate import ACCUMULATOR, COLUMNS
 from gpsimd_core.machine import Machine
 from gpsimd_core.memory import POISON, Memory
-from gpsimd_core.pipeline import MAX_ELEMENTS, Step, execute, plan, registers_named, validate
+from gpsimd_core.pipeline import MAX_ELEMENTS, Step
 from gpsimd_core.program import Program, decode
 from gpsimd_core.report import Report
-from gpsimd_core.sync import Registers, Sync, Wait
-from gpsimd_core.values import CompiledKernel
+from gpsimd_core.schedule import Event, Watcher, run_streams
+from gpsimd_core.stream import Notice, Segment, Stream
+from gpsimd_core.sync import Registers, Sync
 
-__all__ = ["Accumulators", "NeuronCore", "Notice", "Result"]
-
-PLAN_CACHE = 65536
-
-
-@frozen(kw_only=True)
-class Notice:
-    """Something worth knowing that did not stop the run."""
-
-    index: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"instruction {self.index}: {self.text}"
+__all__ = ["Accumulators", "Executed", "NeuronCore", "Notice", "Result"]
 
 
 @frozen(kw_only=True)
@@ -60,40 +46,29 @@ class Result:
         instructions: how many ran.
         seconds: wall time of validation and execution.
         notices: what is worth knowing.
-        report: of validation, with its warnings.
+        reports: of validation by stream, with its warnings; a single stream has the key "".
     """
 
     instructions: int
     seconds: float
     notices: tuple[Notice, ...]
-    report: Report
+    reports: Mapping[str, Report]
     machine: Machine
-    _segments: Sequence[Segment] = field(repr=False)
+    _segments: Sequence[tuple[str, Segment]] = field(repr=False)
+
+    @property
+    def report(self) -> Report:
+        """The report of a single stream."""
+        return next(iter(self.reports.values()))
 
     @property
     def steps(self) -> list[Executed]:
         """Every executed instruction in order."""
-        return [Executed(index=i, engine=s.engine.name, step=s) for g in self._segments for i, s in g.pairs()]
-
-
-@frozen(kw_only=True, eq=False)
-class Segment:
-    """Records that the host handles in one go: a run of one compiled kernel, one step, or one that must be resolved."""
-
-    indices: tuple[int, ...]
-    steps: tuple[Step, ...]
-    rows: Any = None
-    """Plan rows of a compiled run."""
-    fault: Fault | None = None
-    """What planning found, raised when the record is reached."""
-    late: bool = False
-    """It names registers: planned when it is reached."""
-    synced: bool = False
-    """It waits or updates."""
-
-    def pairs(self) -> Iterator[tuple[int, Step]]:
-        """(index, step) of each record."""
-        return zip(self.indices, self.steps, strict=True)
+        return [
+            Executed(index=i, engine=engine or s.engine.name, step=s)
+            for engine, g in self._segments
+            for i, s in g.pairs()
+        ]
 
 
 class Accumulators:
@@ -165,17 +140,31 @@ class NeuronCore:
         self.semaphores, self.events = self.sync.semaphores, self.sync.events
         self.max_elements = max_elements
         self.compiled: Callable[[Any], Any] = compiled_twin if compiled else _plain
-        self._plans: dict[Any, Step] = {}
+        self.plans: dict[Any, Step] = {}
+        self.ran: dict[Any, Sequence[tuple[str, Segment]]] = {}
+        """What ran unwatched, by program, for a later check to know which bytes it wrote."""
 
     def reset_sync(self) -> None:
         """All semaphores and events to zero."""
         self.sync.reset()
 
-    def run(self, program: Any, *, max_instructions: int | None = None) -> Result:
-        """Validate a program, then execute it.
+    def run(
+        self,
+        program: Any,
+        *,
+        schedule: str | int = "round_robin",
+        check: bool = False,
+        watchers: Sequence[Watcher] = (),
+        max_instructions: int | None = None,
+    ) -> Result:
+        """Validate, then execute.
 
         Args:
-            program: a Program, bytes, or uint8 array of records.
+            program: a Program, bytes, or uint8 array of records: one stream in program order. A mapping of engine to
+                program, or a Program whose records name several engines: one stream an engine.
+            schedule: of several streams: `round_robin`, or a seed.
+            check: report stray reads, races, and accumulators folded in vain as notices.
+            watchers: told of every turn.
             max_instructions: stop with a Fault beyond this many.
 
         Returns:
@@ -185,188 +174,113 @@ class NeuronCore:
             Violated: some record breaks a rule; nothing was executed.
             Fault: an instruction could not be executed; state is as it was before it.
         """
-        given = program if isinstance(program, Mapping) else decode(self.machine, program)
+        given = self._streams(program)
         answer = self.machine.hooks.run(self, given)
         if answer is not None:
             return answer  # type: ignore[no-any-return]
-        return self._run(given, max_instructions)
-
-    def _run(self, program: Any, max_instructions: int | None) -> Result:
-        start = time.perf_counter()
-        report, segments = self._prepare(program)
-        for number, value in program.registers.items():
-            self.registers[number] = value
-        if max_instructions is not None and len(program) > max_instructions:
-            raise Fault(f"the program has {len(program)} instructions; --max-instructions allows {max_instructions}")
-        observers = self.machine.hooks.observers(self.machine)
-        notices: list[Notice] = []
-        done = []
-        for segment in segments:
-            done.append(self._segment(program, report, segment, notices, observers))
-            if done[-1].steps[-1].instruction.halts:
-                break
+        begun = time.perf_counter()
+        seen = [*watchers, *(_Observer(o) for o in self.machine.hooks.observers(self.machine))]
+        checker = self._checker() if check else None
+        if checker is not None:
+            seen.append(checker)
+        if isinstance(given, Program):
+            streams = {"": Stream(self, given, None, self.registers, fused=not seen)}
+            done = self._one(streams[""], seen, max_instructions)
+        else:
+            streams = {e: Stream(self, p, e, self.registers.copy(), fused=False) for e, p in given.items()}
+            log = _Log()
+            run_streams(self, streams, schedule, [log, *seen], max_instructions)
+            done = log.segments
+        if not check:
+            self.ran[tuple(s.program for s in streams.values())] = done
+        notices = [n for s in streams.values() for n in s.notices] + (checker.notices() if checker else [])
         return Result(
-            instructions=sum(len(s.indices) for s in done), seconds=time.perf_counter() - start, notices=tuple(notices), report=report,
-            machine=self.machine, segments=done,
+            instructions=sum(len(s.indices) for _, s in done), seconds=time.perf_counter() - begun,
+            notices=tuple(notices), reports={e: s.report for e, s in streams.items()}, machine=self.machine,
+            segments=done,
         )  # fmt: skip
 
-    # Preparing: what depends on the program alone is done once ---------------------------------------------------------
-
-    def _prepare(self, program: Program) -> tuple[Report, tuple[Segment, ...]]:
-        key = (self.machine, self.max_elements)
-        found = program.prepared.get(key)
-        if found is None:
-            report = validate(self.machine, program)
-            if not report.ok:
-                raise Violated(report)
-            found = program.prepared[key] = (report, tuple(self._segments(program, report)))
-        return found
-
-    def _segments(self, program: Program, report: Report) -> Iterator[Segment]:
-        strict = self.machine.policies["strict"] == "on"
-        waiting: list[tuple[int, Step]] = []
-        for record in program:
-            one = self._single(program, record.index, report.engines[record.index])
-            fusible = one.rows is not None and not one.synced and not strict and one.steps[0].fusible
-            joins = waiting and fusible and waiting[-1][1].instruction.kernel is one.steps[0].instruction.kernel
-            if waiting and not joins:
-                yield _fused(waiting)
-                waiting = []
-            if fusible:
-                waiting.append((record.index, one.steps[0]))
-            else:
-                yield one
-        if waiting:
-            yield _fused(waiting)
-
-    def _single(self, program: Program, index: int, engine: str | None) -> Segment:
-        record = program[index]
-        synced = bool(record.raw[4] or record.raw[6]) and self.machine.policies["events"] == "honour"
-        if not record.opaque and registers_named(record.layout, record.raw):
-            return Segment(indices=(index,), steps=(), late=True, synced=synced)
-        try:
-            step = self._plan(program, index, engine)
-        except Fault as e:
-            return Segment(indices=(index,), steps=(), fault=e, synced=synced)
-        rows = np.array([step.row], np.int64) if isinstance(step.instruction.kernel, CompiledKernel) else None
-        return Segment(indices=(index,), steps=(step,), rows=rows, synced=synced)
-
-    def _plan(self, program: Program, index: int, engine: str | None) -> Step:
-        record = program[index]
-        named = () if record.opaque else registers_named(record.layout, record.raw)
-        values = tuple(int(self.registers.values[n]) if self.registers.defined[n] else None for n in named)
-        key = (record.raw.tobytes(), engine, values)
-        step = self._plans.get(key)
-        if step is None:
-            step = plan(self.machine, self.memory, record, self._register, engine, self.max_elements)
-            if len(self._plans) >= PLAN_CACHE:
-                self._plans.clear()
-            self._plans[key] = step
-        return step
-
-    def _register(self, number: int, operand: str) -> int:
-        try:
-            return self.registers[number]
-        except Fault as e:
-            raise Fault(f"{operand}: {e.reason}", where=operand) from None
-
-    # Running -------------------------------------------------------------------------------------------------------------
-
-    def _segment(
-        self, program: Program, report: Report, segment: Segment, notices: list[Notice], observers: tuple[Any, ...]
-    ) -> Segment:
-        index = segment.indices[0]
-        if segment.synced:
-            self._start(program, index)
-        if segment.fault is not None:
-            raise segment.fault
-        if segment.late:
-            step = self._plan(program, index, report.engines[index])
-            rows = np.array([step.row], np.int64) if isinstance(step.instruction.kernel, CompiledKernel) else None
-            segment = Segment(indices=segment.indices, steps=(step,), rows=rows, synced=segment.synced)
-        if self.machine.policies["strict"] == "on":
-            self._refuse_undefined(index, segment.steps[0])
-        status = execute(self, segment.steps, segment.indices, segment.rows)
-        if status.any():
-            for position in np.flatnonzero(status & UNDEFINED_READ):
-                text = "used an accumulator lane that holds no value; 7fc00000 stood in"
-                notices.append(Notice(index=segment.indices[position], text=f"{segment.steps[position].name} {text}"))
-        if segment.synced:
-            self._finish(program, index)
-        if observers:
-            for i, step in segment.pairs():
-                for observe in observers:
-                    observe(Executed(index=i, engine=step.engine.name, step=step))
-        return segment
-
-    def _refuse_undefined(self, index: int, step: Step) -> None:
-        if not step.accumulates_undefined or step.engine.accumulators is None:
-            return
-        first = next(iter(step.operands[o.name] for o in step.instruction.writes)).partition
-        lanes = range(first, first + step.channels)
-        undefined = [p for p in lanes if not self.accumulators.defined(step.engine.accumulators)[p]]
-        if undefined:
-            raise Fault(
-                f"{step.name} uses the accumulator of lane {undefined[0]}, which holds no value (strict)", index=index
-            )
-
-    def _start(self, program: Program, index: int) -> None:
-        record = program[index]
-        mode, at = int(record.raw[4]), int(record.raw[5])
-        if mode:
-            wait = Wait(mode, at, self._value(program, index, register=bool(mode & 0x80)))
-            if not self.sync.met(wait):
-                raise Fault(
-                    f"{record.name} would wait for ever: it wants {wait.text}, which is {self.sync.present(wait)}, "
-                    "and nothing else runs",
-                    index=index,
+    def _streams(self, program: Any) -> Program | dict[str, Program]:
+        if isinstance(program, Mapping):
+            unknown = [e for e in program if e not in self.machine.engines]
+            if unknown:
+                there = ", ".join(self.machine.engines)
+                raise UsageError(f"{self.machine.generation.name} has no engine {unknown[0]!r}; it has {there}")
+            return {e: decode(self.machine, p).on(e) for e, p in program.items()}
+        one = decode(self.machine, program)
+        named = {s for s in one.streams or () if s}
+        if len(named) > 1:
+            if None in (one.streams or ()):
+                raise UsageError(
+                    f"{one.name}: some instructions stand in no stream, others in {', '.join(sorted(named))}"
                 )
-            self._check_update(program, index)
-            self.sync.take(wait)
-        else:
-            self._check_update(program, index)
+            return one.split()
+        return one
 
-    def _check_update(self, program: Program, index: int) -> None:
-        """Refuse an update that would fault, before the instruction has any effect."""
-        mode, at = int(program.raw[index, 6]), int(program.raw[index, 7])
-        if mode:
-            trial = Sync(wraps=self.sync.wraps)
-            trial.semaphores[:], trial.events[:] = self.sync.semaphores, self.sync.events
-            try:
-                trial.update(mode, at, self._value(program, index, register="_REG_" in _update_name(mode)))
-            except Fault as e:
-                e.index = index
-                raise
-
-    def _finish(self, program: Program, index: int) -> None:
-        mode, at = int(program.raw[index, 6]), int(program.raw[index, 7])
-        if mode:
-            self.sync.update(mode, at, self._value(program, index, register="_REG_" in _update_name(mode)))
-
-    def _value(self, program: Program, index: int, *, register: bool) -> int:
-        """The value that a wait or update uses: semaphore_value, or the register that it names."""
-        word = int(program.raw[index, 8:12].view("<u4")[0])
-        if not register:
-            return word
-        if word in (128, 129):
-            return ((index + 1) * 64) >> (32 if word == 129 else 0) & 0xFFFFFFFF
-        if word >= 64:
-            raise Fault(f"semaphore_value names register {word}; there are 0 to 63, 128 and 129", index=index)
+    def _one(self, stream: Stream, seen: Sequence[Watcher], limit: int | None) -> list[tuple[str, Segment]]:
+        """One stream in program order, each instruction finished before the next."""
+        done: list[tuple[str, Segment]] = []
+        count = 0
         try:
-            return self.registers[word]
-        except Fault as e:
-            raise Fault(f"semaphore_value: {e.reason}", index=index) from None
+            while not stream.done:
+                wait = stream.wait()
+                if wait is not None and not self.sync.met(wait):
+                    name = stream.program[stream.index].name
+                    raise Fault(
+                        f"{name} would wait for ever: it wants {wait.text}, which is {self.sync.present(wait)}, and "
+                        "nothing else runs",
+                        index=stream.index,
+                    )
+                segment = stream.ready()
+                if limit is not None and count + len(segment.indices) > limit:
+                    raise Fault(f"more than {limit} instructions (--max-instructions)", index=segment.indices[0])
+                stream.start(segment, wait)
+                if seen:
+                    _tell(seen, stream, segment, wait, count)
+                stream.finish(segment)
+                count += len(segment.indices)
+                done.append((segment.steps[-1].engine.name, segment))
+        finally:
+            for w in seen:
+                w.stopped()
+        return done
+
+    def _checker(self) -> Any:
+        from gpsimd_core.checker import Checker
+
+        return Checker(self)
 
 
-def _update_name(mode: int) -> str:
-    return UpdateMode(mode).name
+def _tell(seen: Sequence[Watcher], stream: Stream, segment: Segment, wait: Any, ordinal: int) -> None:
+    """Both turns of a segment's instructions, to whoever watches a single stream."""
+    for i, (index, step) in enumerate(segment.pairs()):
+        for turn in (0, 1):
+            event = Event(
+                engine=step.engine.name, index=index, ordinal=ordinal + i, step=step, turn=2 * (ordinal + i) + turn,
+                clock={}, wait=wait, update=stream.update(index),
+            )  # fmt: skip
+            for w in seen:
+                (w.ended if turn else w.began)(event)
 
 
-def _fused(waiting: Sequence[tuple[int, Step]]) -> Segment:
-    steps = tuple(s for _, s in waiting)
-    return Segment(
-        indices=tuple(i for i, _ in waiting), steps=steps, rows=np.array([s.row for s in steps], np.int64)
-    )  # fmt: skip
+class _Log(Watcher):
+    """Keeps what finished, in order."""
+
+    def __init__(self) -> None:
+        self.segments: list[tuple[str, Segment]] = []
+
+    def ended(self, event: Event) -> None:
+        self.segments.append((event.engine, Segment(indices=(event.index,), steps=(event.step,))))
+
+
+class _Observer(Watcher):
+    """A plugin's callable, given each finished instruction."""
+
+    def __init__(self, observe: Callable[[Any], None]) -> None:
+        self.observe = observe
+
+    def ended(self, event: Event) -> None:
+        self.observe(Executed(index=event.index, engine=event.engine, step=event.step))
 
 
 def _plain(function: Any) -> Any:

@@ -124,6 +124,13 @@ class Program:
                 found.append(Group(encoding=encoding, layout=chosen, indices=mine, columns=columns))
         return tuple(found)
 
+    def on(self, engine: str) -> Program:
+        """The same records as the stream of one engine."""
+        return Program(
+            self.machine, self.raw, tensors=tuple(self.tensors.values()), registers=self.registers,
+            streams=(engine,) * len(self), name=self.name,
+        )  # fmt: skip
+
     def split(self) -> dict[str, Program]:
         """One program for each engine that its records name."""
         engines = dict.fromkeys(s for s in self.streams or () if s)

@@ -71,10 +71,12 @@ class Wait:
 
     Attributes:
         text: in words, with the wanted value.
+        event: whether it looks at an event, not at a semaphore.
     """
 
     def __init__(self, mode: int, index: int, value: int) -> None:
         self.mode, self.index, self.value = mode, index, value
+        self.event = mode in _EVENT_WAITS
         if mode in _EVENT_WAITS:
             wanted, flips = _EVENT_WAITS[WaitMode(mode)]
             self.text = f"event {index} {'set' if wanted else 'clear'}" + (", then flipped" if flips else "")
@@ -124,10 +126,19 @@ class Sync:
         name = UpdateMode(mode).name
         if name.startswith("EVT"):
             self.events[index] = int("SET" in name)
-            return
+        else:
+            self.semaphores[index] = self._after(name, index, value)
+
+    def check(self, mode: int, index: int, value: int) -> None:
+        """Raise what `update` would raise, changing nothing."""
+        name = UpdateMode(mode).name
+        if not name.startswith("EVT"):
+            self._after(name, index, value)
+
+    def _after(self, name: str, index: int, value: int) -> int:
         before = int(self.semaphores[index])
         change = {"INC": 1, "DEC": -1, "ADD": value, "SUB": -value}.get(name.split("_")[1])
         after = value if change is None else before + change
         if not 0 <= after <= MASK and not self.wraps:
             raise Fault(f"semaphore {index} is {before}; changing it by {change:+d} leaves 0 to {MASK}")
-        self.semaphores[index] = after & MASK
+        return after & MASK

@@ -1,0 +1,298 @@
+"""One stream of instructions on its way through a core: planned once, then started and finished one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import frozen
+
+from gpsimd_core.errors import Fault, Violated
+from gpsimd_core.isa.enums import UpdateMode
+from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
+from gpsimd_core.pipeline import Step, execute, plan, registers_named, validate
+from gpsimd_core.program import Program
+from gpsimd_core.report import Report
+from gpsimd_core.sync import Registers, Wait
+from gpsimd_core.values import CompiledKernel
+
+if TYPE_CHECKING:
+    from gpsimd_core.neuroncore import NeuronCore
+
+__all__ = ["Notice", "Segment", "Stream", "Update"]
+
+PLAN_CACHE = 65536
+
+
+@frozen(kw_only=True)
+class Notice:
+    """Something worth knowing that did not stop the run."""
+
+    index: int
+    text: str
+    engine: str | None = None
+    """The stream, where there are several."""
+
+    def __str__(self) -> str:
+        where = f"{self.engine} instruction" if self.engine else "instruction"
+        return f"{where} {self.index}: {self.text}"
+
+
+@frozen(kw_only=True)
+class Update:
+    """What an instruction does to a semaphore or event, resolved."""
+
+    mode: int
+    index: int
+    value: int
+
+    @property
+    def at_read(self) -> bool:
+        """Whether it fires when the operands have been read, not when the instruction is complete."""
+        return UpdateMode(self.mode).name.endswith("_READ")
+
+    @property
+    def event(self) -> bool:
+        """Whether it concerns an event, not a semaphore."""
+        return UpdateMode(self.mode).name.startswith("EVT")
+
+
+@frozen(kw_only=True, eq=False)
+class Segment:
+    """Records that the host handles in one go: a run of one compiled kernel, or a single record."""
+
+    indices: tuple[int, ...]
+    steps: tuple[Step, ...]
+    """Planned steps; none where `fault` or `late` says why."""
+    rows: Any = None
+    """Plan rows of a compiled run."""
+    fault: Fault | None = None
+    """What planning found, raised when the record is reached."""
+    late: bool = False
+    """It names registers: planned when it is reached."""
+    synced: bool = False
+    """It waits or updates."""
+
+    def pairs(self) -> Iterator[tuple[int, Step]]:
+        """(index, step) of each record."""
+        return zip(self.indices, self.steps, strict=True)
+
+
+class Stream:
+    """A program in one queue.
+
+    Args:
+        core: where it runs.
+        program: validated here.
+        engine: the engine that owns the queue; None places each instruction on its engine.
+        registers: the stream's address registers.
+        fused: handle neighbours with one compiled kernel in one go.
+
+    Raises:
+        Violated: some record breaks a rule.
+    """
+
+    def __init__(
+        self, core: NeuronCore, program: Program, engine: str | None, registers: Registers, *, fused: bool
+    ) -> None:
+        self.core, self.program, self.engine, self.registers = core, program, engine, registers
+        self.report, self.segments = self._prepare(fused)
+        for number, value in program.registers.items():
+            registers[number] = value
+        self.honours = core.machine.policies["events"] == "honour"
+        self.strict = core.machine.policies["strict"] == "on"
+        self.at = 0
+        self.halted = False
+        self.notices: list[Notice] = []
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to start."""
+        return self.halted or self.at >= len(self.segments)
+
+    @property
+    def index(self) -> int:
+        """Position of the next record; the program's length at its end."""
+        return self.segments[self.at].indices[0] if self.at < len(self.segments) else len(self.program)
+
+    # What depends on the program alone is done once ------------------------------------------------------------------
+
+    def _prepare(self, fused: bool) -> tuple[Report, tuple[Segment, ...]]:
+        key = (self.core.machine, self.core.max_elements, fused)
+        found = self.program.prepared.get(key)
+        if found is None:
+            report = validate(self.core.machine, self.program)
+            if not report.ok:
+                raise Violated(report)
+            singles = (self._single(i, report.engines[i]) for i in range(len(self.program)))
+            found = (report, tuple(_joined(singles) if fused else singles))
+            self.program.prepared[key] = found
+        return found
+
+    def _single(self, index: int, engine: str | None) -> Segment:
+        record = self.program[index]
+        synced = bool(record.raw[4] or record.raw[6]) and self.core.machine.policies["events"] == "honour"
+        if not record.opaque and registers_named(record.layout, record.raw):
+            return Segment(indices=(index,), steps=(), late=True, synced=synced)
+        try:
+            step = self._plan(index, engine)
+        except Fault as e:
+            return Segment(indices=(index,), steps=(), fault=e, synced=synced)
+        return _planned(index, step, synced)
+
+    def _plan(self, index: int, engine: str | None) -> Step:
+        record = self.program[index]
+        named = () if record.opaque else registers_named(record.layout, record.raw)
+        held = self.registers
+        values = tuple(int(held.values[n]) if held.defined[n] else None for n in named)
+        key = (record.raw.tobytes(), engine, values)
+        plans = self.core.plans
+        step = plans.get(key)
+        if step is None:
+            step = plan(self.core.machine, self.core.memory, record, self._register, engine, self.core.max_elements)
+            if len(plans) >= PLAN_CACHE:
+                plans.clear()
+            plans[key] = step
+        return step
+
+    def _register(self, number: int, operand: str) -> int:
+        try:
+            return self.registers[number]
+        except Fault as e:
+            raise Fault(f"{operand}: {e.reason}", where=operand) from None
+
+    # Waits and updates -------------------------------------------------------------------------------------------------
+
+    def wait(self) -> Wait | None:
+        """The condition of the next record, if it has one.
+
+        Raises:
+            Fault: its value stands in a register that does not exist or was never written.
+        """
+        segment = self.segments[self.at]
+        mode = int(self.program.raw[segment.indices[0], 4]) if segment.synced else 0
+        if not mode:
+            return None
+        index = segment.indices[0]
+        return Wait(mode, int(self.program.raw[index, 5]), self._value(index, in_register=bool(mode & 0x80)))
+
+    def update(self, index: int) -> Update | None:
+        """What record `index` does to a semaphore or event, if it does."""
+        mode = int(self.program.raw[index, 6]) if self.honours else 0
+        if not mode:
+            return None
+        value = self._value(index, in_register="_REG_" in UpdateMode(mode).name)
+        return Update(mode=mode, index=int(self.program.raw[index, 7]), value=value)
+
+    def _value(self, index: int, *, in_register: bool) -> int:
+        word = int(self.program.raw[index, 8:12].view("<u4")[0])
+        if not in_register:
+            return word
+        if word in (128, 129):
+            return ((index + 1) * 64) >> (32 if word == 129 else 0) & 0xFFFFFFFF
+        if word >= 64:
+            raise Fault(f"semaphore_value names register {word}; there are 0 to 63, 128 and 129", index=index)
+        try:
+            return self.registers[word]
+        except Fault as e:
+            raise Fault(f"semaphore_value: {e.reason}", index=index) from None
+
+    # One turn --------------------------------------------------------------------------------------------------------------
+
+    def ready(self) -> Segment:
+        """The next segment, planned, with everything known that could make it fault before it has any effect.
+
+        Raises:
+            Fault: it cannot be executed.
+        """
+        segment = self.segments[self.at]
+        index = segment.indices[0]
+        if segment.fault is not None:
+            raise segment.fault
+        if segment.late:
+            segment = _planned(index, self._plan(index, self.report.engines[index]), segment.synced)
+        if self.strict:
+            for i, step in segment.pairs():
+                self._refuse_undefined(i, step)
+        if segment.synced:
+            update = self.update(index)
+            if update is not None:
+                try:
+                    self.core.sync.check(update.mode, update.index, update.value)
+                except Fault as e:
+                    e.index = index
+                    raise
+        return segment
+
+    def start(self, segment: Segment, wait: Wait | None) -> None:
+        """Everything that the first step of an instruction does: the flip, all effects, a READ update."""
+        index = segment.indices[0]
+        if wait is not None:
+            self.core.sync.take(wait)
+        status = execute(self.core, segment.steps, segment.indices, segment.rows, self.registers)
+        self.after(segment, status)
+        if segment.synced:
+            self._fire(index, at_read=True)
+
+    def after(self, segment: Segment, status: np.ndarray[Any, Any]) -> None:
+        """Move past a segment whose kernels have run."""
+        for position in np.flatnonzero(status & UNDEFINED_READ) if status.any() else ():
+            name = segment.steps[position].name
+            text = f"{name} used an accumulator lane that holds no value; 7fc00000 stood in"
+            self.notices.append(Notice(index=segment.indices[position], text=text, engine=self.engine))
+        self.at += 1
+        self.halted = segment.steps[-1].instruction.halts
+
+    def finish(self, segment: Segment) -> None:
+        """The second step of an instruction: a COMPLETE update."""
+        if segment.synced:
+            self._fire(segment.indices[0], at_read=False)
+
+    def _fire(self, index: int, *, at_read: bool) -> None:
+        update = self.update(index)
+        if update is not None and update.at_read == at_read:
+            try:
+                self.core.sync.update(update.mode, update.index, update.value)
+            except Fault as e:
+                e.index = index
+                raise
+
+    def _refuse_undefined(self, index: int, step: Step) -> None:
+        owner = step.engine.accumulators
+        if not step.accumulates_undefined or owner is None:
+            return
+        first = next(iter(step.operands[o.name] for o in step.instruction.writes)).partition
+        undefined = np.flatnonzero(~self.core.accumulators.defined(owner)[first : first + step.channels])
+        if len(undefined):
+            lane = first + int(undefined[0])
+            raise Fault(f"{step.name} uses the accumulator of lane {lane}, which holds no value (strict)", index=index)
+
+
+def _planned(index: int, step: Step, synced: bool) -> Segment:
+    compiled = isinstance(step.instruction.kernel, CompiledKernel)
+    rows = np.array([step.row], np.int64) if compiled else None
+    return Segment(indices=(index,), steps=(step,), rows=rows, synced=synced)
+
+
+def _joined(singles: Iterator[Segment]) -> Iterator[Segment]:
+    """Neighbours of one compiled kernel as one segment."""
+    waiting: list[Segment] = []
+    for one in singles:
+        joins = one.rows is not None and not one.synced and one.steps[0].fusible
+        if waiting and not (joins and waiting[-1].steps[0].instruction.kernel is one.steps[0].instruction.kernel):
+            yield _fused(waiting)
+            waiting = []
+        if joins:
+            waiting.append(one)
+        else:
+            yield one
+    if waiting:
+        yield _fused(waiting)
+
+
+def _fused(waiting: Sequence[Segment]) -> Segment:
+    return Segment(
+        indices=tuple(s.indices[0] for s in waiting), steps=tuple(s.steps[0] for s in waiting),
+        rows=np.concatenate([s.rows for s in waiting]),
+    )  # fmt: skip
