@@ -77,16 +77,17 @@ def draw_at(seed: int, index: int) -> int:
 
 @lane
 def odd_sum(a: float, b: float) -> int:
-    """fp64 bits of a + b rounded to odd, for finite numbers: the lowest bit is set whenever the sum is inexact.
+    """fp64 bits of a + b rounded to odd: the lowest bit is set whenever the sum is inexact.
 
-    Rounding the result once more to at most 51 bits, in any mode, is the same as rounding the exact sum.
+    Rounding the result once more to at most 51 bits, in any mode, is the same as rounding the exact sum. Infinite and
+    NaN sums stay what they are.
     """
     total = a + b
     seen = total - a
     lost = (a - (total - seen)) + (b - seen)
     bits = bits64(total)
     outward = u64(bits + u64(1)) if (lost > 0.0) == (total > 0.0) else u64(bits - u64(1))
-    return outward if lost != 0.0 and bits & u64(1) == u64(0) else bits
+    return outward if (lost < 0.0 or lost > 0.0) and bits & u64(1) == u64(0) else bits
 
 
 @lane
@@ -200,7 +201,7 @@ def narrow_flags(bits: int, target: tuple[int, ...], mode: int, draw: int) -> in
     significand, count, _ = scaled(magnitude, target, mode)
     if rounded(significand, count, sign, mode, draw) > target[4]:
         return OVERFLOW | INEXACT
-    if significand == word(0) or (fraction_of(significand, count) == word(0) and count < word(WIDTH - 1)):
+    if magnitude == word(0) or (fraction_of(significand, count) == word(0) and count < word(WIDTH - 1)):
         return 0
     first = word(word(1) << word(FRACTION_BITS))
     smallest = word(target[1] + first)
