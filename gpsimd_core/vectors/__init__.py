@@ -63,7 +63,7 @@ def check_vectors(
         outcomes = _leaves(content, name, compiled)
     else:
         raise BadInput(f"{name}: no [[group]], [[encoding]], [[vector]] or [[example]]")
-    return Report(source=name, compiled=compiled, outcomes=outcomes)
+    return Report(source=name, compiled=compiled, outcomes=tuple(outcomes))
 
 
 def _leaves(content: dict[str, Any], name: str, compiled: bool) -> list[Outcome]:
@@ -78,7 +78,7 @@ def _leaves(content: dict[str, Any], name: str, compiled: bool) -> list[Outcome]
     encodings = list(read_encodings(content.get("encoding", []), pages, name))
     outcomes = [run_row(row, compiled) for row in rows]
     return outcomes + [
-        Outcome(group=id_, row=row, evidence=evidence, status=NOT_RUN, what=f"{text} = {word:x}", reason="control")
+        Outcome(group=id_, row=row, evidence=evidence, status=NOT_RUN, what=f"{text} = {word}", reason="control")
         for id_, row, evidence, text, word in encodings
     ]
 

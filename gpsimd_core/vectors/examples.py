@@ -234,8 +234,9 @@ def _record(machine: Machine, step: Step, result: TensorData, places: Mapping[st
     for name, tensor in (*step.inputs.items(), ("dst", result)):
         if name.startswith("imm"):
             fields[name] = places[name]
-            if name in layout.by_name and layout.by_name[name].dtype:
-                fields.setdefault(layout.by_name[name].dtype, tensor.dtype.name)
+            field = layout.by_name.get(name)
+            if field is not None and field.dtype:
+                fields.setdefault(field.dtype, tensor.dtype.name)
         else:
             fields[name] = Tensor(offset=places[name], dtype=tensor.dtype.name, shape=tensor.codes.shape)
     return machine.encode(f"{step.opcode:#04x}", **fields)

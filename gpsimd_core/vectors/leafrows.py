@@ -242,7 +242,7 @@ def _check_order(group: _Group, leaf: Leaf, place: Place) -> None:
         raise place.wrong(f"inputs are {', '.join(given)}; {leaf.name} takes {', '.join(wanted)} in this order")
 
 
-def read_encodings(encodings: list[Any], pages: dict[str, Any], file: str) -> Iterator[tuple[str, int, str, str, int]]:
+def read_encodings(encodings: list[Any], pages: dict[str, Any], file: str) -> Iterator[tuple[str, int, str, str, str]]:
     """Every row of the `[[encoding]]` tables: (id, row, evidence, text, word).
 
     Raises:
@@ -258,4 +258,5 @@ def read_encodings(encodings: list[Any], pages: dict[str, Any], file: str) -> It
             here = place.at(f"row {index}")
             table(row, here, {"text": str, "word": str}, {})
             bits = 16 if len(row["word"]) == 4 else 24
-            yield raw["id"], index, raw["evidence"], row["text"], digits(row["word"], bits, here, "word")
+            digits(row["word"], bits, here, "word")
+            yield raw["id"], index, raw["evidence"], row["text"], row["word"]

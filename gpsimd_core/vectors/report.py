@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from attrs import asdict, field, frozen
+from attrs import asdict, frozen
 
 __all__ = ["FAILED", "NOT_RUN", "PASSED", "STATUSES", "UNSUPPORTED", "Difference", "Outcome", "Report"]
 
@@ -45,7 +45,7 @@ class Report:
     source: str
     compiled: bool
     """Whether every row was run by the compiled twins too."""
-    outcomes: tuple[Outcome, ...] = field(converter=tuple)
+    outcomes: tuple[Outcome, ...]
 
     @property
     def ok(self) -> bool:

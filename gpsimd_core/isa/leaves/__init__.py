@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType
 
 from gpsimd_core.errors import BadValue, Unsupported
-from gpsimd_core.isa.leaves import accumulators, control, floats, integers, predicates, registers, seeds
+from gpsimd_core.isa.leaves import accumulators, control, floats, fused, integers, predicates, registers, seeds
 from gpsimd_core.isa.leaves.model import Leaf, LeafFunction
 from gpsimd_core.isa.leaves.pages import PAGES
 from gpsimd_core.isa.leaves.scan import prefix_scan
@@ -26,7 +26,7 @@ LIBRARY_PREFIX = "module__xdref_"
 @cache
 def catalogue() -> Mapping[str, Leaf]:
     """Every leaf by its full name, family by family."""
-    modules = (predicates, integers, accumulators, registers, floats, seeds, control)
+    modules = (predicates, integers, accumulators, registers, floats, fused, seeds, control)
     leaves = [leaf for module in modules for family in module.FAMILIES for leaf in family.leaves()]
     return MappingProxyType({leaf.name: leaf for leaf in leaves})
 

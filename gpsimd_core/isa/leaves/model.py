@@ -11,12 +11,12 @@ from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
 from gpsimd_core.errors import BadValue, Unsupported
-from gpsimd_core.isa.lanes.rounding import MODES
+from gpsimd_core.isa.lanes.rounding import DEVICE_AWAY, MODES
 from gpsimd_core.isa.leaves.loops import evaluate
 from gpsimd_core.isa.leaves.names import LaneFormat, Slot
 from gpsimd_core.isa.leaves.operands import dress, patterns
 
-__all__ = ["Guard", "Leaf", "LeafFunction"]
+__all__ = ["Guard", "Leaf", "LeafFunction", "mode_code"]
 
 FAST_FROM = 4096
 """Evaluations from which a call without a wish is worth the compiled loop."""
@@ -180,6 +180,18 @@ def _narrowed(numbers: NDArray[np.int64], bits: int) -> Array:
 _CARRIERS = ((8, np.uint8), (16, np.uint16), (32, np.uint32), (64, np.uint64))
 
 
+def mode_code(name: str) -> int:
+    """A leaf's mode code by the name of the rounding mode.
+
+    Raises:
+        BadValue: a mode that leaves do not have.
+    """
+    names = {mode: code for mode, code in MODES.items() if code <= DEVICE_AWAY}
+    if name not in names:
+        raise BadValue(f"mode is {name!r}; allowed: {', '.join(names)}, or a code 0 to 7")
+    return names[name]
+
+
 class LeafFunction:
     """A leaf to call: `leaf("add_nxf16")(a, b, mode="RNE")`.
 
@@ -227,24 +239,22 @@ class LeafFunction:
             raise BadValue(f"{self.leaf.name}: {twice[0]} is given twice")
         given |= named
         if isinstance(given.get("mode"), str) and self.leaf.takes_mode:
-            given["mode"] = self._mode(given["mode"])
-        if self.whole:
-            self._check_lanes(given)
+            given["mode"] = mode_code(given["mode"])
+        self.check_lanes(given)
         results = self.leaf.compute(given, fast=self.compiled)
         kinds = {x.dtype for name, x in given.items() if name != "mode" and hasattr(x, "dtype")}
         values = tuple(dress(slot, results[slot.name], kinds) for slot in self.leaf.values)
         value = values[0] if len(values) == 1 else values
         return (value, {name: results[name][()] for name in self.leaf.flags}) if flags else value
 
-    def _mode(self, name: str) -> int:
-        names = {mode: code for mode, code in MODES.items() if code < 4} | {"device_away": 4}
-        if name not in names:
-            raise BadValue(f"{self.leaf.name}: mode is {name!r}; allowed: {', '.join(names)}, or a code 0 to 7")
-        return names[name]
+    def check_lanes(self, given: Mapping[str, Any]) -> None:
+        """Hold the operands of a leaf asked for by its short name against its lane format.
 
-    def _check_lanes(self, given: Mapping[str, Any]) -> None:
+        Raises:
+            BadValue: an operand of another lane count.
+        """
         form = self.leaf.format
-        if form is None:
+        if form is None or not self.whole:
             return
         for slot in self.leaf.args:
             shape = np.shape(given[slot.name]) if slot.name in given else ()
