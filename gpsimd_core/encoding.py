@@ -98,7 +98,7 @@ def _write(layout: RecordLayout, record: np.ndarray[Any, Any], key: str, f: Fiel
             value = _with_element(layout, record, leaf, index.rstrip("]"), value)
         layout.store(record, leaf, value)
         return
-    if f is not None and f.kind == "tensor" and isinstance(value, Mapping):
+    if f is not None and f.kind in ("tensor", "data") and isinstance(value, Mapping):
         value = _padded(f, value)
     if f is not None and f.code is Dtype and not isinstance(value, (int, np.integer)):
         named = code_of(dtype_text(value))
@@ -134,7 +134,7 @@ def _from_tensors(machine: Machine, opcode: int, layout: RecordLayout, fields: M
             else:
                 address = flat_address(machine.generation.geometry, value.region, value.partition, value.offset)
                 implied[name] = Bits(address)
-                if f.source:
+                if f.source and layout.leaves[f.source].code is not None:
                     implied[f.source] = "POINTER_IMMEDIATE"
             if f.dtype:
                 given = implied.setdefault(f.dtype, value.code)
@@ -221,8 +221,7 @@ def immediate_bits(machine: Machine, layout: RecordLayout, record: np.ndarray[An
     """
     if isinstance(value, Bits):
         return int(value)
-    source = layout.number(record, f.source) if f.source else int(ImmSrc.INSTRUCTION_IMMEDIATE)
-    inline = source == (ImmSrc.INSTRUCTION_IMMEDIATE if f.code is None else 1)
+    inline = not f.source or layout.codes(f.source, record) == ImmSrc.INSTRUCTION_IMMEDIATE
     code = Dtype.FP32 if f.kind == "f32" else layout.number(record, f.dtype) if f.dtype else None
     floating = code is not None and not (
         BY_CODE[member].name.startswith(("int", "uint")) if (member := _dtype(code)) else True

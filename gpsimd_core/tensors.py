@@ -48,6 +48,10 @@ def dtype_text(value: Any) -> str:
     raise BadValue(f"no tensor dtype is {kind}; there are {', '.join(r.name for r in BY_CODE.values() if r.size)}")
 
 
+def _tuple(value: Sequence[int]) -> tuple[int, ...]:
+    return tuple(value)
+
+
 def _maybe_tuple(value: Sequence[int] | None) -> tuple[int, ...] | None:
     return None if value is None else tuple(value)
 
@@ -69,7 +73,7 @@ class Tensor:
     partition: int = field(default=0, kw_only=True)
     offset: int = field(default=0, kw_only=True)
     dtype: str = field(kw_only=True, converter=dtype_text)
-    shape: tuple[int, ...] = field(converter=tuple, kw_only=True)
+    shape: tuple[int, ...] = field(converter=_tuple, kw_only=True)
     step: tuple[int, ...] | None = field(default=None, converter=_maybe_tuple, kw_only=True)
 
     @property
