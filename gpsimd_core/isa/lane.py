@@ -4,10 +4,11 @@
 compare with; `compiled(function)` is the same function built by numba, together with every lane it calls. numba is
 imported by the first call of `compiled`, so that whoever only lists, decodes or validates never pays for it.
 
-Two more words serve lanes. `@primitive(native)` marks a small function that plain Python and the machine spell
-differently, such as a cast to 32 bits (`isa/lanes/bits.py` has them all). `bind(function, NAME=...)` is the same lane
-with some of its globals replaced: one text serves two widths, or a loop is frozen to one format, whose numbers the
-compiler then folds.
+Three more words serve lanes. `@inlined` is `@lane` for a value that is always built into its caller, so that a loop over
+it keeps its vector width however long it is. `@primitive(native)` marks a small function that plain Python and the
+machine spell differently, such as a cast to 32 bits (`isa/lanes/words.py` has them all). `bind(function, NAME=...)` is
+the same lane with some of its globals replaced: one text serves two widths, or a loop is frozen to one format, whose
+numbers the compiler then folds.
 
 Rules for a lane:
 
@@ -21,17 +22,19 @@ Rules for a lane:
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import os
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["bind", "compiled", "is_lane", "lane", "primitive"]
+__all__ = ["bind", "compiled", "inlined", "is_lane", "lane", "primitive"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MARK = "__gpsimd_lane__"
+_INLINE = "__gpsimd_inline__"
 _NATIVE = "__gpsimd_native__"
 _twins: dict[Callable[..., Any], Callable[..., Any]] = {}
 _bound: dict[tuple[Any, ...], Callable[..., Any]] = {}
@@ -41,6 +44,12 @@ def lane(function: F) -> F:
     """Mark `function` as a value: plain Python here, compiled by `compiled(function)`."""
     setattr(function, _MARK, True)
     return function
+
+
+def inlined(function: F) -> F:
+    """`lane` for a value that is always built into its caller."""
+    setattr(function, _INLINE, True)
+    return lane(function)
 
 
 def is_lane(function: object) -> bool:
@@ -110,7 +119,6 @@ def compiled(function: F) -> F:
 
 
 def _build(function: Callable[..., Any]) -> Callable[..., Any]:
-
     source = _plain(function)
     namespace = dict(source.__globals__)
     for name, value in _lanes_called(source).items():
@@ -119,20 +127,21 @@ def _build(function: Callable[..., Any]) -> Callable[..., Any]:
         native = getattr(namespace.get(name), _NATIVE, None)
         if native is not None:
             namespace[name] = native if isinstance(native, type) else _njit()(native)
-    twin = _njit()(_clone(source, namespace, source.__qualname__))
+    twin = _njit(forceinline=hasattr(function, _INLINE))(_clone(source, namespace, source.__qualname__))
     try:
         twin.enable_caching()
     except RuntimeError:  # neither the source folder nor the user's cache folder can be written
         return twin  # type: ignore[no-any-return]
-    # numba stamps a cache entry with the file of the function alone; a lane also depends on the files of what it calls.
+    # numba stamps a cache entry with the file of the function alone; a lane also depends on the files of what it calls
+    # and on numbers that come from elsewhere.
     twin._cache._cache_file._source_stamp = tuple(sorted(_stamps(source)))
     return twin  # type: ignore[no-any-return]
 
 
-def _njit() -> Any:
+def _njit(**more: Any) -> Any:
     import numba
 
-    return numba.njit(nogil=True, boundscheck=False, error_model="numpy")
+    return numba.njit(nogil=True, boundscheck=False, error_model="numpy", **more)
 
 
 def _clone(source: types.FunctionType, namespace: dict[str, Any], qualname: str) -> types.FunctionType:
@@ -141,6 +150,8 @@ def _clone(source: types.FunctionType, namespace: dict[str, Any], qualname: str)
     clone.__module__ = source.__module__
     clone.__kwdefaults__ = source.__kwdefaults__
     clone.__doc__ = source.__doc__
+    if hasattr(source, _INLINE):
+        setattr(clone, _INLINE, True)
     return clone
 
 
@@ -162,14 +173,24 @@ def _lanes_called(function: types.FunctionType) -> dict[str, Callable[..., Any]]
     return found
 
 
-def _stamps(function: types.FunctionType) -> set[tuple[str, int, int]]:
-    files, seen, todo = set(), set(), [function]
+def _stamps(function: types.FunctionType) -> set[tuple[str, int, int | str]]:
+    files: set[str] = set()
+    numbers: set[str] = set()
+    seen, todo = set(), [function]
     while todo:
         here = todo.pop()
         if here in seen:
             continue
         seen.add(here)
         files.add(here.__code__.co_filename)
+        numbers |= {text for name in here.__code__.co_names if (text := _number(name, here.__globals__.get(name)))}
         todo += [_plain(called) for called in _lanes_called(here).values()]
     status = {name: os.stat(name) for name in files if os.path.exists(name)}
-    return {(name, s.st_mtime_ns, s.st_size) for name, s in status.items()}
+    digest = hashlib.sha256("\n".join(sorted(numbers)).encode()).hexdigest()
+    return {(name, s.st_mtime_ns, s.st_size) for name, s in status.items()} | {("numbers", 0, digest)}
+
+
+def _number(name: str, value: object) -> str:
+    if isinstance(value, enum.EnumMeta):
+        return f"{name}={dict(value.__members__)}"
+    return f"{name}={value!r}" if isinstance(value, int | float | tuple) else ""

@@ -15,11 +15,15 @@ from __future__ import annotations
 from typing import Any
 
 from gpsimd_core.isa.formats import FORMATS, format_row
-from gpsimd_core.isa.lane import bind, lane
+from gpsimd_core.isa.lane import bind, inlined, lane
 from gpsimd_core.isa.lanes.hub import reader_of, widen_float
 from gpsimd_core.isa.lanes.rounding import (
     INVALID,
     RMI,
+    RNA,
+    RNE,
+    RPI,
+    RTZ,
     ieee_target64,
     narrow64,
     narrow_flags64,
@@ -48,13 +52,13 @@ FP16 = format_row(FORMATS["fp16"])
 EXPONENT_BITS, MANTISSA_BITS = 8, 23
 
 
-@lane
+@inlined
 def number32(bits: int) -> float:
     """The number of an fp32 pattern as a double."""
     return double(f32(bits))
 
 
-@lane
+@inlined
 def number16(bits: int) -> float:
     """The number of an fp16 pattern as a double."""
     return double(f32(widen_float(bits, reader_of(FP16))))
@@ -95,7 +99,7 @@ def signals(bits: int) -> bool:
     return is_nan(bits) and u32(bits & u32(u32(1) << u32(MANTISSA_BITS - 1))) == u32(0)
 
 
-@lane
+@inlined
 def sum_of(x: float, y: float, mode: int) -> int:
     """fp64 bits of x + y rounded to odd; an exact zero from opposite signs is +0, or -0 toward minus infinity."""
     bits = odd_sum(x, y)
@@ -152,7 +156,7 @@ def mul_flags32(a: int, b: int, mode: int) -> int:
     return narrow_flags64(product, ieee_target64(EXPONENT_BITS, MANTISSA_BITS, mode), mode, u64(0))
 
 
-@lane
+@inlined
 def fused32(a: int, b: int, c: int, negate: int, mode: int) -> int:
     """a + b * c, or a - b * c where `negate` is 1, rounded once. Of NaN operands `a` wins, then `c`, then `b`.
 
@@ -185,11 +189,32 @@ def fused_flags32(a: int, b: int, c: int, negate: int, mode: int) -> int:
     return narrow_flags64(total, ieee_target64(EXPONENT_BITS, MANTISSA_BITS, mode), mode, u64(0))
 
 
+MODE = RNE
+
+
+@lane
+def fused_loop32(a: Any, b: Any, c: Any, out: Any, negate: int) -> None:
+    """`fused_row32` in the mode that is bound to MODE."""
+    for i in range(out.size):
+        out[i] = fused32(u32(a[i]), u32(b[i]), u32(c[i]), negate, MODE)
+
+
+_rne32, _rtz32, _rpi32, _rmi32, _rna32 = (bind(fused_loop32, MODE=mode) for mode in (RNE, RTZ, RPI, RMI, RNA))
+
+
 @lane
 def fused_row32(a: Any, b: Any, c: Any, out: Any, negate: int, mode: int) -> None:
-    """`fused32` over rows of patterns, one axis each."""
-    for i in range(out.size):
-        out[i] = fused32(u32(a[i]), u32(b[i]), u32(c[i]), negate, mode)
+    """`fused32` over rows of patterns, one axis each; every mode has a loop that it is folded into."""
+    if mode == RNE:
+        _rne32(a, b, c, out, negate)
+    elif mode == RPI:
+        _rpi32(a, b, c, out, negate)
+    elif mode == RMI:
+        _rmi32(a, b, c, out, negate)
+    elif mode == RNA:
+        _rna32(a, b, c, out, negate)
+    else:
+        _rtz32(a, b, c, out, negate)
 
 
 _HALF: dict[str, Any] = {"EXPONENT_BITS": 5, "MANTISSA_BITS": 10}
@@ -205,4 +230,7 @@ mul16 = bind(mul32, number=number16, **_NAN, **_HALF)
 mul_flags16 = bind(mul_flags32, number=number16, **_FLAGS, **_HALF)
 fused16 = bind(fused32, number=number16, flipped=_flipped16, **_NAN, **_HALF)
 fused_flags16 = bind(fused_flags32, number=number16, flipped=_flipped16, **_FLAGS, **_HALF)
-fused_row16 = bind(fused_row32, fused32=fused16)
+_rne16, _rtz16, _rpi16, _rmi16, _rna16 = (
+    bind(fused_loop32, fused32=fused16, MODE=mode) for mode in (RNE, RTZ, RPI, RMI, RNA)
+)
+fused_row16 = bind(fused_row32, _rne32=_rne16, _rtz32=_rtz16, _rpi32=_rpi16, _rmi32=_rmi16, _rna32=_rna16)

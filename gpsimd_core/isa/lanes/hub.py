@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpsimd_core.isa.lane import bind, lane
+from gpsimd_core.isa.lane import bind, inlined, lane
 from gpsimd_core.isa.lanes.rounding import (
     INEXACT,
     INVALID,
@@ -56,7 +56,7 @@ FLOAT, INTEGER, SCALE = 1, 2, 3
 word, WIDTH = u32, 32
 
 
-@lane
+@inlined
 def reader_of(row: Any) -> tuple[int, ...]:
     """The numbers that `widen_float` needs, as words."""
     return (
@@ -72,7 +72,7 @@ def reader_of(row: Any) -> tuple[int, ...]:
     )
 
 
-@lane
+@inlined
 def target_of(row: Any) -> tuple[int, ...]:
     """The numbers that narrowing to a float needs, as words."""
     return (
@@ -91,7 +91,7 @@ def target_of(row: Any) -> tuple[int, ...]:
     )
 
 
-@lane
+@inlined
 def widen_float(code: int, reader: tuple[int, ...]) -> int:
     """fp32 bits of a float code: exact; NaN quietened, its sign and payload kept."""
     magnitude = u32(code & reader[1])
@@ -103,7 +103,7 @@ def widen_float(code: int, reader: tuple[int, ...]) -> int:
     return u32(bits | u32(u32(code >> reader[8]) << u32(31)))
 
 
-@lane
+@inlined
 def widen_integer(code: int, bits: int, signed: int) -> int:
     """fp32 bits of an integer code of `bits` bits, nearest even."""
     top = u32(code << u32(32 - bits))

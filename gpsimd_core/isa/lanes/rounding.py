@@ -12,7 +12,7 @@ Sources: decisions 18, 33, 35; Formal Semantics II, section 2.1; policies `fp8_o
 
 from __future__ import annotations
 
-from gpsimd_core.isa.lane import bind, lane
+from gpsimd_core.isa.lane import bind, inlined, lane
 from gpsimd_core.isa.lanes.words import bits64, i32, i64, u32, u64
 
 __all__ = [
@@ -75,7 +75,7 @@ def draw_at(seed: int, index: int) -> int:
     return u32(u64(z ^ (z >> u64(31))) >> u64(32))
 
 
-@lane
+@inlined
 def odd_sum(a: float, b: float) -> int:
     """fp64 bits of a + b rounded to odd: the lowest bit is set whenever the sum is inexact.
 
@@ -90,7 +90,7 @@ def odd_sum(a: float, b: float) -> int:
     return outward if (lost < 0.0 or lost > 0.0) and bits & u64(1) == u64(0) else bits
 
 
-@lane
+@inlined
 def threshold(mode: int, sign: int, odd: int, draw: int) -> int:
     """What the dropped fraction must exceed for the magnitude to step up.
 
@@ -117,13 +117,13 @@ def threshold(mode: int, sign: int, odd: int, draw: int) -> int:
     return never
 
 
-@lane
+@inlined
 def fraction_of(significand: int, count: int) -> int:
     """The dropped `count` bits, aligned to the bit below the top of the word."""
     return word(word(significand << word(word(WIDTH - 1) - count)) & word(word(word(1) << word(WIDTH - 1)) - word(1)))
 
 
-@lane
+@inlined
 def stepped(kept: int, fraction: int, sign: int, mode: int, draw: int) -> int:
     """The kept bits, one more when the fraction exceeds its threshold."""
     exceeds = integer(fraction) > integer(threshold(mode, sign, word(kept & word(1)), draw))
@@ -136,7 +136,7 @@ def rounded(significand: int, count: int, sign: int, mode: int, draw: int) -> in
     return stepped(word(significand >> count), fraction_of(significand, count), sign, mode, draw)
 
 
-@lane
+@inlined
 def scaled(magnitude: int, target: tuple[int, ...], mode: int) -> tuple[int, int, int]:
     """A finite magnitude on the target's grid: significand, bits to drop, and how many more those should be.
 
@@ -154,7 +154,7 @@ def scaled(magnitude: int, target: tuple[int, ...], mode: int) -> tuple[int, int
     return significand, word(count), word(beyond)
 
 
-@lane
+@inlined
 def narrow(bits: int, target: tuple[int, ...], mode: int, draw: int) -> int:
     """Round a floating-point pattern to a smaller format.
 
@@ -211,7 +211,7 @@ def narrow_flags(bits: int, target: tuple[int, ...], mode: int, draw: int) -> in
     return INEXACT
 
 
-@lane
+@inlined
 def ieee_target64(exponent_bits: int, mantissa_bits: int, mode: int) -> tuple[int, ...]:
     """The target of `narrow64` for an IEEE format, whose overflow goes to infinity where the mode's direction allows."""
     shift = u64(52 - mantissa_bits)
