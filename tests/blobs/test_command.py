@@ -7,6 +7,7 @@ import json
 import pytest
 
 from gpsimd_core import host
+from gpsimd_core.errors import PluginTrouble
 
 
 @pytest.mark.parametrize(
@@ -93,6 +94,29 @@ def test_an_unknown_generation_is_named_with_the_list(blobs):
     code, _, err = blobs("list", "--gen", "trn9")
     assert code == 2
     assert all(name in err for name in host.generations())
+
+
+def test_a_generation_that_does_not_load_is_a_warning_unless_it_is_wanted(catalogue, blobs, monkeypatch):
+    load = host.load
+
+    def broken(name):
+        if name == "sunda":
+            raise PluginTrouble("generation sunda does not load: a test")
+        return load(name)
+
+    monkeypatch.setattr(host, "load", broken)
+    code, out, err = blobs("find", "0x18e16a")
+    assert code == 0
+    assert "CopyPredicatedReduce" in out
+    assert "warning: generation sunda does not load" in err
+    assert blobs("find", "0x18e16a", "--gen", "sunda")[0] == 4
+
+
+def test_without_any_generation(blobs, monkeypatch):
+    monkeypatch.setattr(host, "generations", tuple)
+    code, _, err = blobs("list")
+    assert code == 4
+    assert "no generation is installed" in err
 
 
 def test_list(catalogue, blobs):
