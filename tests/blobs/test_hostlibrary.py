@@ -226,7 +226,7 @@ def test_a_small_shared_library_of_another_kind_is_a_mismatch_not_an_error(tmp_p
     assert "the file ends at" in out
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(flips=st.lists(st.tuples(st.integers(0, 0x7FFF), st.integers(0, 255)), min_size=1, max_size=6))
 def test_damaged_headers_give_an_answer_or_a_clear_error(flips, small_library, small_catalogue):
     path = small_library()

@@ -171,3 +171,16 @@ def test_no_opcode_changes_its_name_or_kind_between_generations(tables):
         for value, encoding in tables(name).encodings.items():
             assert seen.setdefault(value, (encoding.name, encoding.kind)) == (encoding.name, encoding.kind)
     assert len(seen) == 172
+
+
+def test_a_binding_of_several_engines_has_the_grade_of_its_weakest(tables):
+    evidence = tables("cayman").bindings["tensor_reduce_arith_op"].evidence
+    assert evidence.confidence == "MED/INFERRED"
+    assert evidence.note.startswith("dve HIGH/OBSERVED, pool MED/INFERRED; ")
+    assert tables("cayman").bindings["copy"].evidence.note == ""
+
+
+def test_a_lost_reading_of_the_plain_gate_stays_on_record(tables):
+    for name, beaten in (("mariana", "FP4_EXP2"), ("maverick", "CPTC1 to CPTC7")):
+        (reading,) = tables(name).named["plain"].evidence.readings
+        assert beaten in reading.beaten[0]
