@@ -11,7 +11,7 @@ import pytest
 from attrs import frozen
 
 from gpsimd_core.hookspecs import GROUP_GENERATIONS
-from gpsimd_core.values import Encoding, Engine, EngineBinding, Generation, NamedSet
+from gpsimd_core.values import Encoding, Engine, EngineBinding, Generation, Instruction, NamedSet
 
 
 @frozen(kw_only=True)
@@ -24,6 +24,7 @@ class Tables:
     named: Mapping[str, NamedSet]
     engines: Mapping[str, Engine]
     bindings: Mapping[str, EngineBinding]
+    instructions: Mapping[str, Instruction]
 
     def engines_of(self, opcode: int) -> tuple[str, ...]:
         """The engines of an opcode, first owner first."""
@@ -55,6 +56,7 @@ def tables() -> Callable[[str], Tables]:
             sets={name: row.members for name, row in named.items()},
             engines=_unique([r for r in rows if isinstance(r, Engine)], lambda e: e.name),
             bindings=_unique([r for r in rows if isinstance(r, EngineBinding)], lambda b: b.instruction),
+            instructions=_unique(list(plugin.gpsimd_execute(gen)), lambda i: i.name),
         )
 
     return read

@@ -90,6 +90,14 @@ def test_layouts_are_the_grounded_ones(name, tables):
 
 
 @every_generation
+def test_instructions_are_those_of_the_grounded_layouts(name, tables):
+    """An instruction whose layout is not grounded on a generation would decode bytes that no source describes."""
+    t = tables(name)
+    grounded = {e.name: e.layout for e in t.encodings.values() if e.layout}
+    assert {n: i.layout for n, i in t.instructions.items()} == grounded
+
+
+@every_generation
 def test_engines_are_the_published_ones_in_order(name, tables):
     t = tables(name)
     assert {v: t.engines_of(v) for v, e in t.encodings.items() if e.kind == "real"} == published_engines(name)

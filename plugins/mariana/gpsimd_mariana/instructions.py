@@ -33,7 +33,6 @@ from gpsimd_core.isa.ops.plain import (
     INSTRUCTION_FLUSH,
     LOAD_PARAMETER_RAM,
     LOAD_POOL_ARGUMENT,
-    MATMUL,
     MODIFY_POOL_CONFIG,
     NOP,
     NOTIFY,
@@ -85,7 +84,6 @@ __all__ = ["INSTRUCTIONS"]
 
 # fmt: off
 INSTRUCTIONS: tuple[Instruction, ...] = (
-    MATMUL,                             # 0x02
     ACTIVATE,                           # 0x21
     ACTIVATE_QUANTIZE,                  # 0x22
     ACTIVATION_TABLE_LOAD,              # 0x23

@@ -55,7 +55,6 @@ from gpsimd_core.isa.ops.select_reduce import SELECT_REDUCE
 from gpsimd_core.isa.ops.sort import SORT
 from gpsimd_core.isa.ops.stream import STREAM_SHUFFLE, STREAM_TRANSPOSE
 from gpsimd_core.isa.ops.tensor_cumulative import TENSOR_CUMULATIVE_ARITH_OP, TENSOR_CUMULATIVE_BITVEC_OP
-from gpsimd_core.isa.ops.tensor_dequantize import TENSOR_DEQUANTIZE
 from gpsimd_core.isa.ops.tensor_reduce import (
     TENSOR_REDUCE_ARITH_OP,
     TENSOR_REDUCE_BITVEC_OP,
@@ -138,7 +137,6 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     COPY_PREDICATED,                      # 0x72
     TENSOR_SCALAR_ADDR,                   # 0x74
     LOAD_POOL_ARGUMENT,                   # 0x7A
-    TENSOR_DEQUANTIZE,                    # 0x7B
     CROSS_LANE_REDUCE_ARITH,              # 0x7C
     CROSS_LANE_REDUCE_BITVEC,             # 0x7D
     IOTA,                                 # 0x7E
