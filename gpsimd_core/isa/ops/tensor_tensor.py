@@ -140,7 +140,7 @@ BITVEC_RULES = rules(
         needs=("is_valid_dtype_64[src0_dtype]", "is_valid_dtype_64[src1_dtype]", "operator_in[op]"),
         sets=("int64_set", "shift"),
     )),
-    *((8, in_sbuf(name, SIXTY_FOUR, "wide_in_sbuf", needs=valid(name))) for name in OPERANDS),
+    *((8, in_sbuf(name, SIXTY_FOUR, "wide_in_sbuf", needs=valid(name))) for name in ("src0", "src1")),  # dst: 4-byte rule
     (9, arith_shift("op", "src0_dtype", needs=("is_valid_dtype_64[src0_dtype]", "dtype_in[out_dtype]"))),
     *matched(10, 11, 12, "is_valid_dtype_64"),
 )  # fmt: skip
