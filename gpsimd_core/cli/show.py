@@ -1,0 +1,103 @@
+"""Tables and paragraphs: fitted to a terminal, plain lines when piped."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+
+import click
+from attrs import frozen
+
+__all__ = ["Column", "definitions", "heading", "is_terminal", "paragraph", "table", "width"]
+
+PIPED_WIDTH = 100
+"""Where paragraphs wrap when nobody's terminal says; tables are never wrapped then."""
+
+
+@frozen
+class Column:
+    """A column of a table.
+
+    `keep` is how dear it is: the least dear are left out where the terminal is too narrow. 0 never goes.
+    """
+
+    title: str
+    keep: int = 0
+    right: bool = False
+    style: str | None = None
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def width() -> int:
+    """Columns to write in."""
+    return shutil.get_terminal_size().columns if is_terminal() else PIPED_WIDTH
+
+
+def heading(text: str) -> None:
+    """A line that heads what follows."""
+    click.echo(click.style(text, bold=True))
+
+
+def paragraph(text: str, indent: str = "", first: str | None = None) -> None:
+    """Wrapped text."""
+    wrapped = textwrap.fill(
+        text, max(width(), 40), initial_indent=indent if first is None else first, subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    click.echo(wrapped)
+
+
+def definitions(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
+    """Terms and what is said of them, the latter in a column of its own."""
+    longest = max((len(term) for term, _ in rows), default=0)
+    for term, text in rows:
+        lead = f"{indent}{term:{longest}}  "
+        paragraph(text, " " * len(lead), lead) if text else click.echo(lead.rstrip())
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """A table. Where it is wider than the terminal the least dear columns go, and the last one wraps."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = is_terminal()
+    chosen = _that_fit(columns, rows, width()) if terminal else list(range(len(columns)))
+    made = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
+    for i in chosen:
+        c = columns[i]
+        last = i == chosen[-1]
+        made.add_column(
+            c.title, justify="right" if c.right else "left", no_wrap=not last or not terminal, style=c.style
+        )
+    for row in rows:
+        made.add_row(*(Text(row[i]) for i in chosen))
+    sink = io.StringIO()
+    console = Console(
+        file=sink, width=width() if terminal else 100_000, force_terminal=terminal, highlight=False, emoji=False
+    )
+    console.print(made)
+    click.echo("\n".join(line.rstrip() for line in sink.getvalue().rstrip("\n").split("\n")))
+    hidden = [c.title for i, c in enumerate(columns) if i not in chosen]
+    if hidden:
+        click.echo(f"(a wider terminal shows {', '.join(hidden)} too)", err=True)
+
+
+def _that_fit(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    sizes = [max([len(c.title), *(len(row[i]) for row in rows)]) for i, c in enumerate(columns)]
+    chosen = list(range(len(columns)))
+    while True:
+        last = chosen[-1]
+        needed = sum(sizes[i] + 2 for i in chosen[:-1]) + min(sizes[last], max(16, len(columns[last].title)))
+        droppable = [i for i in chosen if columns[i].keep]
+        if needed <= room or not droppable:
+            return chosen
+        chosen.remove(max(droppable, key=lambda i: columns[i].keep))
