@@ -195,7 +195,7 @@ def integer_flags(bits: int, width: int, signed: int, mode: int) -> int:
     if u32(bits & u32(0x7FFFFFFF)) > u32(0x7F800000):
         return INVALID
     number, fraction, exponent = whole_part(bits, mode)
-    flags = INEXACT if fraction != u32(0) else 0
+    flags = INEXACT if fraction != i32(0) else 0
     if number > limit_of(u32(bits >> u32(31)), width, signed) or exponent > WIDTH + 126:
         return flags | OVERFLOW
     return flags

@@ -13,7 +13,7 @@ Sources: decisions 18, 33, 35; Formal Semantics II, section 2.1; policies `fp8_o
 from __future__ import annotations
 
 from gpsimd_core.isa.lane import bind, inlined, lane
-from gpsimd_core.isa.lanes.words import bits64, i32, i64, u32, u64
+from gpsimd_core.isa.lanes.words import bits64, i32, i64, shl32, shl64, u32, u64
 
 __all__ = [
     "DEVICE_AWAY",
@@ -56,7 +56,7 @@ MODES = {
 # The bits of the vector core's status register, counted from its lowest flag.
 INEXACT, UNDERFLOW, OVERFLOW, INVALID = 1, 2, 4, 16
 
-word, integer = u32, i32
+word, integer, shifted = u32, i32, shl32
 WIDTH, FRACTION_BITS = 32, 23
 
 
@@ -92,9 +92,7 @@ def odd_sum(a: float, b: float) -> int:
 
 @inlined
 def threshold(mode: int, sign: int, odd: int, draw: int) -> int:
-    """What the dropped fraction must exceed for the magnitude to step up.
-
-    Fractions and thresholds are aligned to the bit below the top of the word, so that they compare as signed numbers.
+    """What the dropped fraction must exceed for the magnitude to step up, as a signed word.
 
     Args:
         mode: rounding mode.
@@ -103,31 +101,31 @@ def threshold(mode: int, sign: int, odd: int, draw: int) -> int:
         draw: the random 32 bits of the stochastic mode.
     """
     half = word(word(1) << word(WIDTH - 2))
-    never = word(word(half << word(1)) - word(1))
+    never = integer(word(word(half << word(1)) - word(1)))
     if mode == RNE:
-        return word(half - odd)
+        return integer(word(half - odd))
     if mode == RPI:
-        return never if sign else word(0)
+        return never if sign else integer(0)
     if mode == RMI:
-        return word(0) if sign else never
+        return integer(0) if sign else never
     if mode == RNA:
-        return word(half - word(1))
+        return integer(word(half - word(1)))
     if mode == STOCHASTIC:
-        return word(word(word(draw) << word(WIDTH - 32)) >> word(1))
+        return integer(word(word(word(draw) << word(WIDTH - 32)) >> word(1)))
     return never
 
 
 @inlined
 def fraction_of(significand: int, count: int) -> int:
-    """The dropped `count` bits, aligned to the bit below the top of the word."""
-    return word(word(significand << word(word(WIDTH - 1) - count)) & word(word(word(1) << word(WIDTH - 1)) - word(1)))
+    """The dropped `count` bits, aligned to the bit below the top of the word, so that they compare as a signed word."""
+    below = word(word(word(1) << word(WIDTH - 1)) - word(1))
+    return integer(word(shifted(significand, word(word(WIDTH - 1) - count)) & below))
 
 
 @inlined
 def stepped(kept: int, fraction: int, sign: int, mode: int, draw: int) -> int:
     """The kept bits, one more when the fraction exceeds its threshold."""
-    exceeds = integer(fraction) > integer(threshold(mode, sign, word(kept & word(1)), draw))
-    return word(kept + word(1)) if exceeds else kept
+    return word(kept + word(1)) if fraction > threshold(mode, sign, word(kept & word(1)), draw) else kept
 
 
 @lane
@@ -172,7 +170,7 @@ def narrow(bits: int, target: tuple[int, ...], mode: int, draw: int) -> int:
     significand, count, beyond = scaled(magnitude, target, mode)
     fraction = fraction_of(significand, count)
     if mode == STOCHASTIC:  # the other modes only ask whether so small a fraction is zero
-        fraction = word(fraction >> min(beyond, word(WIDTH - 1)))
+        fraction = integer(word(fraction) >> min(beyond, word(WIDTH - 1)))
     kept = stepped(word(significand >> count), fraction, sign, mode, draw)
     limit = target[6] if sign else target[5]
     limit = target[7] if magnitude == infinity else limit
@@ -201,7 +199,7 @@ def narrow_flags(bits: int, target: tuple[int, ...], mode: int, draw: int) -> in
     significand, count, _ = scaled(magnitude, target, mode)
     if rounded(significand, count, sign, mode, draw) > target[4]:
         return OVERFLOW | INEXACT
-    if magnitude == word(0) or (fraction_of(significand, count) == word(0) and count < word(WIDTH - 1)):
+    if magnitude == word(0) or (fraction_of(significand, count) == integer(0) and count < word(WIDTH - 1)):
         return 0
     first = word(word(1) << word(FRACTION_BITS))
     smallest = word(target[1] + first)
@@ -234,13 +232,20 @@ def ieee_target64(exponent_bits: int, mantissa_bits: int, mode: int) -> tuple[in
     )
 
 
-threshold64 = bind(threshold, word=u64, WIDTH=64)
-fraction_of64 = bind(fraction_of, word=u64, WIDTH=64)
-stepped64 = bind(stepped, word=u64, integer=i64, threshold=threshold64)
+threshold64 = bind(threshold, word=u64, integer=i64, WIDTH=64)
+fraction_of64 = bind(fraction_of, word=u64, integer=i64, shifted=shl64, WIDTH=64)
+stepped64 = bind(stepped, word=u64, threshold=threshold64)
 rounded64 = bind(rounded, word=u64, fraction_of=fraction_of64, stepped=stepped64)
 scaled64 = bind(scaled, word=u64, integer=i64, WIDTH=64, FRACTION_BITS=52)
 narrow64 = bind(
-    narrow, word=u64, WIDTH=64, FRACTION_BITS=52, scaled=scaled64, fraction_of=fraction_of64, stepped=stepped64
+    narrow,
+    word=u64,
+    integer=i64,
+    WIDTH=64,
+    FRACTION_BITS=52,
+    scaled=scaled64,
+    fraction_of=fraction_of64,
+    stepped=stepped64,
 )
 narrow_flags64 = bind(
     narrow_flags,
@@ -248,6 +253,7 @@ narrow_flags64 = bind(
     WIDTH=64,
     FRACTION_BITS=52,
     scaled=scaled64,
+    integer=i64,
     fraction_of=fraction_of64,
     rounded=rounded64,
 )

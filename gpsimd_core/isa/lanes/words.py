@@ -17,7 +17,23 @@ import numpy as np
 
 from gpsimd_core.isa.lane import primitive
 
-__all__ = ["bits32", "bits64", "double", "f32", "f64", "i32", "i64", "root", "single", "u8", "u16", "u32", "u64"]
+__all__ = [
+    "bits32",
+    "bits64",
+    "double",
+    "f32",
+    "f64",
+    "i32",
+    "i64",
+    "root",
+    "shl32",
+    "shl64",
+    "single",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+]
 
 
 @primitive(np.uint8)
@@ -54,6 +70,27 @@ def i32(value: int) -> int:
 def i64(value: int) -> int:
     """The low 64 bits as a two's-complement number."""
     return ((int(value) & 0xFFFFFFFFFFFFFFFF) ^ 0x8000000000000000) - 0x8000000000000000
+
+
+def _shl32(value: Any, count: Any) -> Any:
+    return np.left_shift(np.uint32(value), np.uint32(count))
+
+
+def _shl64(value: Any, count: Any) -> Any:
+    return np.left_shift(np.uint64(value), np.uint64(count))
+
+
+@primitive(_shl32)
+def shl32(value: int, count: int) -> int:
+    """value << count for counts 0 to 31, at 32 bits all the way: a compiler that compares `u32(a << b)` with a constant
+    computes it at 64."""
+    return (value << count) & 0xFFFFFFFF
+
+
+@primitive(_shl64)
+def shl64(value: int, count: int) -> int:
+    """value << count for counts 0 to 63."""
+    return (value << count) & 0xFFFFFFFFFFFFFFFF
 
 
 def _f32(bits: Any) -> Any:
