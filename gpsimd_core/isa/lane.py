@@ -128,6 +128,7 @@ def _build(function: Callable[..., Any]) -> Callable[..., Any]:
         if native is not None:
             namespace[name] = native if isinstance(native, type) else _njit()(native)
     twin = _njit(forceinline=hasattr(function, _INLINE))(_clone(source, namespace, source.__qualname__))
+    _take_numbers_as_numbers(twin)
     try:
         twin.enable_caching()
     except RuntimeError:  # neither the source folder nor the user's cache folder can be written
@@ -136,6 +137,16 @@ def _build(function: Callable[..., Any]) -> Callable[..., Any]:
     # and on numbers that come from elsewhere.
     twin._cache._cache_file._source_stamp = tuple(sorted(_stamps(source)))
     return twin  # type: ignore[no-any-return]
+
+
+def _take_numbers_as_numbers(twin: Any) -> None:
+    """Let a constant argument share the signature of a variable one; numba would compile `f(x, 5)` for the 5."""
+    from numba.core import types as nb
+
+    typed = twin.get_call_template
+    twin.get_call_template = lambda args, kws: typed(
+        [nb.unliteral(a) for a in args], {k: nb.unliteral(v) for k, v in kws.items()}
+    )
 
 
 def _njit(**more: Any) -> Any:
