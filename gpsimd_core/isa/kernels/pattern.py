@@ -47,6 +47,22 @@ def word_at(memory: Any, at: int, size: int) -> int:
 
 
 @lane
+def copy_run(words: Any, out: Any) -> None:
+    """Copy neighbours, widening them."""
+    for i in range(out.size):
+        out[i] = words[i]
+
+
+@lane
+def blend_run(codes: Any, keep: Any, out: Any) -> None:
+    """Write neighbours where `keep` is 0, without a branch, so that a random mask costs nothing."""
+    for i in range(out.size):
+        mask = u32(u32(keep[i]) - u32(1))
+        old = u32(out[i])
+        out[i] = u32(old ^ u32(u32(old ^ u32(codes[i])) & mask))
+
+
+@lane
 def gather_words(words: Any, first: int, row: Any, at: int, out: Any) -> None:
     """Copy a channel's elements, in stream order, from a typed view of storage."""
     n0, s0, n1, s1 = row[at + 4], row[at + 5], row[at + 6], row[at + 7]
@@ -56,9 +72,12 @@ def gather_words(words: Any, first: int, row: Any, at: int, out: Any) -> None:
         for i2 in range(n2):
             for i1 in range(n1):
                 here = first + i3 * s3 + i2 * s2 + i1 * s1
-                for i0 in range(n0):
-                    out[k] = words[here + i0 * s0]
-                    k += 1
+                if s0 == 1:
+                    copy_run(words[here : here + n0], out[k : k + n0])
+                else:
+                    for i0 in range(n0):
+                        out[k + i0] = words[here + i0 * s0]
+                k += n0
 
 
 @lane
@@ -84,7 +103,7 @@ def gather(memory: Any, row: Any, at: int, channel: int, out: Any) -> None:
 
 @lane
 def scatter_words(words: Any, first: int, row: Any, at: int, codes: Any, keep: Any) -> None:
-    """Store a channel's elements, in stream order, where `keep` is zero."""
+    """Store a channel's elements, in stream order, where `keep` is zero; the other flags are 1."""
     n0, s0, n1, s1 = row[at + 4], row[at + 5], row[at + 6], row[at + 7]
     n2, s2, n3, s3 = row[at + 8], row[at + 9], row[at + 10], row[at + 11]
     k = 0
@@ -92,15 +111,18 @@ def scatter_words(words: Any, first: int, row: Any, at: int, codes: Any, keep: A
         for i2 in range(n2):
             for i1 in range(n1):
                 here = first + i3 * s3 + i2 * s2 + i1 * s1
-                for i0 in range(n0):
-                    if keep[k] == 0:
-                        words[here + i0 * s0] = codes[k]
-                    k += 1
+                if s0 == 1:
+                    blend_run(codes[k : k + n0], keep[k : k + n0], words[here : here + n0])
+                else:
+                    for i0 in range(n0):
+                        if keep[k + i0] == 0:
+                            words[here + i0 * s0] = codes[k + i0]
+                k += n0
 
 
 @lane
 def scatter_masked(memory: Any, row: Any, at: int, channel: int, codes: Any, keep: Any) -> None:
-    """Write a channel's elements of at most 4 bytes, in stream order; those with `keep` non-zero stay as they are.
+    """Write a channel's elements of at most 4 bytes, in stream order; those with `keep` 1 stay as they are.
 
     Args:
         memory: storage, uint8.
@@ -108,7 +130,7 @@ def scatter_masked(memory: Any, row: Any, at: int, channel: int, codes: Any, kee
         at: where the operand's block starts in it.
         channel: counted from the operand's first partition.
         codes: uint32, one an element.
-        keep: uint8, one an element.
+        keep: uint8, one an element, 0 or 1.
     """
     here = row[at] + channel * row[at + PITCH]
     size = row[at + SIZE]

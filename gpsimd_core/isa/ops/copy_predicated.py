@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from gpsimd_core.isa.checks import dtype_in, dtype_valid, field_is, rules
 from gpsimd_core.isa.enums import AluOp
+from gpsimd_core.isa.kernels.predicated import copy_row, run
 from gpsimd_core.isa.layouts.s3s3d3_tt import S3S3D3Tt
 from gpsimd_core.isa.ops.shared import same_dtype
 from gpsimd_core.isa.ops.tensor_tensor import matched
-from gpsimd_core.values import Evidence, Instruction, Operand, Reading
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Reading
 
 __all__ = ["CAST_PREDICATED", "COPY_PREDICATED"]
 
@@ -54,6 +55,7 @@ COPY_PREDICATED = Instruction(
     reads=READS,
     writes=WRITES,
     rules=COPY_RULES,
+    kernel=CompiledKernel(run=run, row=copy_row),
     semantics="Where src0[k] is not zero, dst[k] takes the bits of src1[k]; elsewhere dst[k] keeps its bytes.",
     evidence=EVIDENCE,
 )
@@ -65,6 +67,7 @@ CAST_PREDICATED = Instruction(
     reads=READS,
     writes=WRITES,
     rules=CAST_RULES,
+    kernel=CompiledKernel(run=run, row=copy_row),
     semantics=(
         "Where src0[k] is not zero, dst[k] = src1[k] through fp32 to out_dtype, or its bits when the dtypes are equal; "
         "elsewhere dst[k] keeps its bytes."

@@ -12,9 +12,10 @@ from gpsimd_core.isa.checks import (
     rules,
     same_count,
 )
+from gpsimd_core.isa.kernels.predicated import run, scalar_row
 from gpsimd_core.isa.layouts.s3d3_cp_pred_scalar import S3D3CpPredScalar
 from gpsimd_core.isa.ops.shared import CHANNELS, placed, same_dtype, valid
-from gpsimd_core.values import Evidence, Instruction, Operand
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand
 
 __all__ = ["COPY_PREDICATED_SCALAR"]
 
@@ -43,6 +44,7 @@ COPY_PREDICATED_SCALAR = Instruction(
     writes=(Operand(name="out", at="dst", dtype="out_dtype", merges=True),),
     immediates=("src0_imm",),
     rules=RULES,
+    kernel=CompiledKernel(run=run, row=scalar_row),
     semantics=(
         "With reversed_pred 0, dst[k] takes the bits of the scalar where pred[k] is zero; with 1, where it is not. "
         "Elsewhere dst[k] keeps its bytes. Nothing is converted."
