@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+SMALL = 1 << 17
+"""Elements up to which plain Python has finished before a compiler has started."""
+
 
 @click.command("run")
 @click.argument("file")
@@ -26,9 +29,18 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option("-o", "--output", metavar="DIR", help="Folder for NAME.npy of each output; made if it is not there.")
 @click.option("--max-instructions", type=click.IntRange(min=1), metavar="N", help="Refuse a longer program.")
+@click.option(
+    "--compiled/--plain", default=None,
+    help="Compile the kernels, or run the same functions as plain Python; by default small programs run plain.",
+)  # fmt: skip
 @click.pass_obj
 def command(
-    session: Session, file: str, inputs: tuple[str, ...], output: str | None, max_instructions: int | None
+    session: Session,
+    file: str,
+    inputs: tuple[str, ...],
+    output: str | None,
+    max_instructions: int | None,
+    compiled: bool | None,
 ) -> None:
     """Run a program on tensors and write its outputs.
 
@@ -37,7 +49,7 @@ def command(
     of bf16, fp8, fp4 and e8m0 have no name in .npy files: their codes are stored as uint16 or uint8, and read as such
     or as numpy.save stores an ml_dtypes array.
     """
-    from gpsimd_core.cli import tensorfiles
+    from gpsimd_core.cli import show, tensorfiles
     from gpsimd_core.errors import Fault, UsageError, Violated
     from gpsimd_core.manifest import load_program, read_manifest, read_source
     from gpsimd_core.neuroncore import NeuronCore
@@ -54,11 +66,14 @@ def command(
     folder = Path(output) if output is not None else None
     if folder is not None:
         tensorfiles.check_folder(folder)
-    core = NeuronCore(machine, max_elements=session.max_elements or MAX_ELEMENTS)
+    if compiled is None:
+        compiled = _elements(program) > SMALL
+    core = NeuronCore(machine, compiled=compiled, max_elements=session.max_elements or MAX_ELEMENTS)
     for name, path in given.items():
         tensorfiles.load(core, program.tensors[name], path)
     try:
-        result = core.run(program, max_instructions=max_instructions)
+        with show.waiting("running; kernels are compiled on first use and kept on disk", on=compiled):
+            result = core.run(program, max_instructions=max_instructions)
     except Violated as e:
         session.say(f"{e.report}\nnothing was executed, nothing written")
         click.get_current_context().exit(1)
@@ -74,7 +89,26 @@ def command(
     arrays = {t.name: tensorfiles.fetch(core, t) for t in wanted}
     if folder is not None:
         tensorfiles.save(folder, arrays)
-    (_json if session.as_json else _summary)(core, program, result, arrays, folder)
+    if session.as_json:
+        _json(core, program, result, arrays, folder)
+    else:
+        _summary(core, program, result, arrays, folder, compiled)
+
+
+def _elements(program: Program) -> int:
+    """Elements that the largest operands of the records have together, all channels counted."""
+    import numpy as np
+
+    total = 0
+    for group in program.groups:
+        most = np.ones(len(group.columns), np.int64)
+        for f in group.layout.fields:
+            if f.kind == "tensor":
+                most = np.maximum(most, group.columns[f"{f.name}.num_elem"].prod(axis=1, dtype=np.int64))
+        if "num_active_channels" in group.layout.leaves:
+            most = most * group.columns["num_active_channels"]
+        total += int(most.sum())
+    return total
 
 
 def _policies(core: NeuronCore) -> dict[str, Any]:
@@ -115,7 +149,12 @@ def _json(
 
 
 def _summary(
-    core: NeuronCore, program: Program, result: Result, arrays: dict[str, np.ndarray[Any, Any]], folder: Path | None
+    core: NeuronCore,
+    program: Program,
+    result: Result,
+    arrays: dict[str, np.ndarray[Any, Any]],
+    folder: Path | None,
+    compiled: bool,
 ) -> None:
     from gpsimd_core.cli import show, tensorfiles
 
@@ -129,7 +168,7 @@ def _summary(
             ("generation", f"{machine.generation.name} ({machine.generation.title})"),
             ("profile", machine.profile),
             ("policies", policies),
-            ("time", _time(result.seconds)),
+            ("time", _time(result.seconds) + (", kernels compiled" if compiled else ", kernels as plain Python")),
             ("accumulators", lanes),
         ],
         indent="",

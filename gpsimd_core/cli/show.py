@@ -6,12 +6,13 @@ import io
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 from attrs import frozen
 
-__all__ = ["Column", "definitions", "heading", "is_terminal", "paragraph", "table", "width"]
+__all__ = ["Column", "definitions", "drawing", "heading", "is_terminal", "paragraph", "table", "waiting", "width"]
 
 PIPED_WIDTH = 100
 """Where paragraphs wrap when nobody's terminal says; tables are never wrapped then."""
@@ -38,6 +39,18 @@ def is_terminal() -> bool:
 def width() -> int:
     """Columns to write in."""
     return shutil.get_terminal_size().columns if is_terminal() else PIPED_WIDTH
+
+
+@contextmanager
+def waiting(text: str, *, on: bool = True) -> Iterator[None]:
+    """A sign of life on standard error while something may take long; on a terminal only."""
+    if not on or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
 
 
 def heading(text: str) -> None:
@@ -101,3 +114,35 @@ def _that_fit(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: in
         if needed <= room or not droppable:
             return chosen
         chosen.remove(max(droppable, key=lambda i: columns[i].keep))
+
+
+def drawing(cells: Sequence[tuple[int, int, str]], total: int) -> None:
+    """Bytes drawn to scale, in rows of 8 or 16.
+
+    Args:
+        cells: (first byte, bytes, label), ascending and without gaps.
+        total: bytes.
+    """
+    room = max(width(), 40) - 5
+    per_row = 16 if room >= 16 * 8 else 8
+    scale = max(min(room // per_row, 12), 4)
+    bar, dash, cross = ("│", "─", "┼") if is_terminal() else ("|", "-", "+")
+    rule = "     " + "".join(f"{cross}{dash * (scale - 1)}" for _ in range(per_row)) + cross
+    click.echo("     " + "".join(f" {n:<{scale - 1}}" for n in range(per_row)).rstrip())
+    click.echo(rule)
+    for first in range(0, total, per_row):
+        line = ""
+        for offset, size, label in cells:
+            low, high = max(offset, first), min(offset + size, first + per_row)
+            if low < high:
+                inside = (high - low) * scale - 1
+                shown = label if offset >= first else f"({label})"
+                line += bar + _shortened(shown, inside)
+        click.echo(f"{first:4} {line}{bar}")
+        click.echo(rule)
+
+
+def _shortened(label: str, room: int) -> str:
+    mark = "…" if is_terminal() else "~"
+    text = label if len(label) <= room else label[: room - 1] + mark
+    return f"{text:^{room}}"

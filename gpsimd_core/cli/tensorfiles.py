@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpsimd_core.cli.files import umask
 from gpsimd_core.errors import BadInput, BadValue, UsageError
 from gpsimd_core.isa.dtypes import BY_CODE
 from gpsimd_core.machine import suggest
@@ -184,7 +185,7 @@ def save(folder: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
             waiting.append((temporary, folder / f"{name}.npy"))
             with os.fdopen(handle, "wb") as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
-            os.chmod(temporary, 0o666 & ~_umask())
+            os.chmod(temporary, 0o666 & ~umask())
         for temporary, final in waiting:
             os.replace(temporary, final)
     except OSError as e:
@@ -194,9 +195,3 @@ def save(folder: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
             if p.is_dir() and not any(p.iterdir()):
                 p.rmdir()
         raise UsageError(f"-o {folder}: cannot write: {(e.strerror or str(e)).lower()}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
