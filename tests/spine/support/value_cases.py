@@ -171,8 +171,8 @@ class Maker:
         o.offset = first - low + o.size * self.rng.randint(0, slots)
         return o
 
-    def operand(self, channels: int, count: int, dtype: int, region: str, partition: int) -> Operand:
-        num, step = self.pattern(count, SIZE[dtype], spread=True)
+    def operand(self, count: int, dtype: int, region: str, partition: int, *, flat: bool) -> Operand:
+        num, step = self.pattern(count, SIZE[dtype], spread=not flat)
         return self.place(Operand(region, partition, 0, dtype, num, step))
 
     def select_reduce(self, index: int) -> SelectReduce:
@@ -181,14 +181,15 @@ class Maker:
         widest = min(WINDOW // 4, max(1, (self.elements - 1) // channels))
         count = min(widest, rng.choice([1, 2, 4, 6, 7, 12, 24, 30, 60, 128]))
         data = rng.choice(DATA)
-        out = data if rng.random() < 0.5 else rng.choice(OUT)
+        flat = rng.random() < 0.4  # the form that most programs have, for which a kernel may have a path of its own
+        out = data if flat or rng.random() < 0.4 else rng.choice(OUT)
         regions = rng.choice([("sbuf", "sbuf"), (self.region(), "sbuf"), ("sbuf", self.region())])
         start = self.start(channels)
         starts = (start, start) if regions == ("sbuf", "sbuf") else (self.start(channels), self.start(channels))
-        src0 = self.operand(channels, count, rng.choice(PREDICATES), regions[0], starts[0])
-        src1 = self.operand(channels, count, data, regions[1], starts[1])
+        src0 = self.operand(count, rng.choice(PREDICATES), regions[0], starts[0], flat=flat)
+        src1 = self.operand(count, data, regions[1], starts[1], flat=flat)
         region = self.region() if SIZE[out] == 4 else "sbuf"
-        dst = self.operand(channels, count, out, region, self.start(channels))
+        dst = self.operand(count, out, region, self.start(channels), flat=flat)
         if rng.random() < 0.2:  # in place, or half a step beside it
             beside = rng.choice([src0, src1])
             if SIZE[out] == 4 or beside.region == "sbuf":
