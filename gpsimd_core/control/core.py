@@ -245,8 +245,8 @@ class ControlCore:
         access = Access(address=address, write=write, ring=self.ring, eraccess=int(self.state[layout.SR + 0x5F]))
         m = self.state
         if not self.bus.allows(access):
-            m[layout.ADDRESS] = address
             m[layout.BUS_READY] = 2
+            m[layout.BUS_VALUE] = address
             return
         m[layout.BUS_READY] = 1
         if write:

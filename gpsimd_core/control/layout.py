@@ -39,7 +39,7 @@ HIDDEN = UR + 256
     STEPS,  # instructions completed or dispatched so far
     WORD,  # the instruction in hand
     NEW_BASE,  # classic: the window base that a window exception moves to
-    BUS_READY,  # 0: the bus was not asked yet; 1: BUS_VALUE answers; 2: the gate said no
+    BUS_READY,  # 0: the bus was not asked yet; 1: BUS_VALUE answers; 2: the gate denied the address BUS_VALUE
     BUS_VALUE,
     STORES,  # how many stores the instruction in hand has made; their addresses and sizes follow
 ) = range(HIDDEN, HIDDEN + 21)

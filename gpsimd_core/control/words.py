@@ -284,19 +284,23 @@ class Row:
     missing: str = ""
     source: str
 
-    @property
-    def length(self) -> int:
-        """Bytes: 2 for the density words, else 3."""
+    length: int = field(init=False)
+    """Bytes: 2 for the density words, else 3."""
+    mask: int = field(init=False)
+    """The fixed bits of the word."""
+    no_zero: int = field(init=False)
+    """Bits of which at least one must be set, 0 if there is no such rule."""
+
+    @length.default
+    def _length(self) -> int:
         return length(self.word)
 
-    @property
-    def mask(self) -> int:
-        """The fixed bits of the word."""
+    @mask.default
+    def _mask(self) -> int:
         return ((1 << 8 * self.length) - 1) & ~sum(use.operand.mask for use in self.uses)
 
-    @property
-    def no_zero(self) -> int:
-        """Bits of which at least one must be set, 0 if there is no such rule."""
+    @no_zero.default
+    def _no_zero(self) -> int:
         return sum(use.operand.mask for use in self.uses if use.operand.no_zero)
 
     def matches(self, word: int) -> bool:

@@ -14,7 +14,7 @@ from gpsimd_core.control.exceptions import (
 )
 from gpsimd_core.control.groups.access import B27
 from gpsimd_core.control.groups.arithmetic import BASE
-from gpsimd_core.control.layout import BUS_READY, BUS_VALUE, CLASSIC, CPENABLE, INTERRUPT, SR, UR, Words
+from gpsimd_core.control.layout import ADDRESS, BUS_READY, BUS_VALUE, CLASSIC, CPENABLE, INTERRUPT, SR, UR, Words
 from gpsimd_core.control.words import BUS, REGISTER, Row
 from gpsimd_core.isa.lane import lane
 
@@ -87,6 +87,7 @@ def bus(m: Words, code: int, position: int) -> int:
         return ASK_BUS
     m[BUS_READY] = 0
     if answer == 2:
+        m[ADDRESS] = m[BUS_VALUE]
         return EXTERNAL_REGISTER_PRIVILEGE
     if code == RER:
         m[position] = m[BUS_VALUE]
