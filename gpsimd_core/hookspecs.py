@@ -16,12 +16,14 @@ import pluggy
 if TYPE_CHECKING:
     from gpsimd_core.machine import Machine
     from gpsimd_core.values import (
+        BlobNote,
         BlobSite,
         Encoding,
         Engine,
         EngineBinding,
         Generation,
         Instruction,
+        KernelTable,
         NamedSet,
         Policy,
         Profile,
@@ -113,7 +115,7 @@ def gpsimd_engines(gen: Generation) -> Iterable[Engine | EngineBinding]:  # type
 
 
 @hookspec
-def gpsimd_blobs(gen: Generation) -> Iterable[BlobSite]:  # type: ignore[empty-body]
+def gpsimd_blobs(gen: Generation) -> Iterable[BlobSite | KernelTable | BlobNote]:  # type: ignore[empty-body]
     """The firmware blobs of `gen` inside a host library. Called when somebody asks for them, not for every machine.
 
     Args:

@@ -99,8 +99,6 @@ class Generation:
     """Variants of layouts that exist here: `mem_pattern`, `mxtensor_v2`, `inst_flags`."""
     defaults: tuple[tuple[str, str], ...] = ()
     """Policy defaults that differ on this generation, such as the flavour of fp8 code 0xE."""
-    exclusive: tuple[tuple[str, str, str], ...] = ()
-    """(engine, engine, region): the two never use that memory at the same time."""
     facts: tuple[tuple[str, str], ...] = ()
     """What `gpsimd gens` tells about it: topic and text."""
     evidence: Evidence
