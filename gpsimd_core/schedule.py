@@ -94,7 +94,10 @@ class _Host:
         self.released: dict[tuple[str, int], dict[str, int]] = {}
         self.turn = 0
         self.started = 0
-        self.exclusive = core.machine.generation.exclusive
+        self.exclusive = {
+            region: {m.name.lower() for m in core.machine.sets.get(f"exclusive_on_{region}", ())}
+            for region in ("sbuf", "psum")
+        }
 
     def run(self) -> None:
         try:
@@ -150,20 +153,16 @@ class _Host:
 
     def _excluded(self, lane: _Lane) -> bool:
         """Whether an engine that shares a memory exclusively with this one holds it between start and finish."""
-        if not self.exclusive:
+        if not any(lane.name in names for names in self.exclusive.values()):
             return False
         mine = _regions(lane.stream.segments[lane.stream.at])
-        for one, two, region in self.exclusive:
-            other = two if lane.name == one else one if lane.name == two else None
-            for held in self.lanes:
-                if (
-                    held.name == other
-                    and held.current is not None
-                    and region in mine
-                    and region in _regions(held.current)
-                ):
-                    return True
-        return False
+        return any(
+            region in mine and region in _regions(held.current)
+            for region, names in self.exclusive.items()
+            if lane.name in names
+            for held in self.lanes
+            if held is not lane and held.name in names and held.current is not None
+        )
 
     def _step(self, lane: _Lane) -> None:
         if lane.current is None:
@@ -235,7 +234,7 @@ class _Host:
             if self._excluded(lane) or any(_meet(segment.steps[0], _next(other)) for other in chosen):
                 continue
             chosen.append(lane)
-        return chosen if len(chosen) > 1 and not self.exclusive else []
+        return chosen if len(chosen) > 1 and not any(self.exclusive.values()) else []
 
     def _together(self, batch: list[_Lane], pool: ThreadPoolExecutor) -> None:
         segments = [lane.stream.ready() for lane in batch]
