@@ -36,6 +36,10 @@ NEVER_ALONE: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
         (name, "integer_dtypes"): (EVERY[:4], ALL_TAKEN)
         for name in ("tensor_scalar_arith_op", "tensor_scalar_ptr_arith_op", "transpose_tensor_scalar_arith_op")
     },
+    **{
+        ("tensor_scalar_affine_select", f"affine_in_sbuf[{name}]"): (("sunda",), "PSUM is allowed")
+        for name in ("src", "dst")
+    },
     ("tensor_tensor_arith_op", "integer_signedness"): (("sunda",), ALL_TAKEN),
     ("tensor_reduce_arith_op", "argument_dtype[out_dtype]"): (("sunda",), ALL_TAKEN),
     ("transpose_tensor_reduce_arith_op", "argument_dtype[out_dtype]"): (("sunda",), ALL_TAKEN),
@@ -45,7 +49,7 @@ NEVER_ALONE: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
     },
     **{("tensor_tensor_bitvec_op", f"wide_in_sbuf[{name}]"): (("sunda",), NO_WIDE) for name in ("src0", "src1")},
 }
-IN_SBUF = ("integer_in_sbuf", "pow_in_sbuf", "wide_in_sbuf")
+IN_SBUF = ("affine_in_sbuf", "integer_in_sbuf", "pow_in_sbuf", "wide_in_sbuf")
 
 WORDS = [
     0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 63, 64, 0x40, 0x101, 0x102, 0x104, 0x3F800000, 0xFF7FFFFF, 0x4B800000,

@@ -21,7 +21,7 @@ from gpsimd_core.isa.facts import Facts
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.d4_iota import D4Iota
 from gpsimd_core.isa.layouts.s2d2_ts_as import S2D2TsAs
-from gpsimd_core.isa.ops.shared import Bools, placed, valid
+from gpsimd_core.isa.ops.shared import Bools, When, in_sbuf, placed, valid
 from gpsimd_core.values import Evidence, Instruction, Operand, Rule
 
 __all__ = ["IOTA", "READABLE", "TENSOR_SCALAR_AFFINE_SELECT", "TENSOR_SCALAR_AFFINE_SELECT_PSUM"]
@@ -46,40 +46,42 @@ def generated(pattern: str, operand: str) -> Rule:
     )  # fmt: skip
 
 
-def affine_select(*, psum: bool) -> Instruction:
-    """The instruction where its operands may lie in PSUM, and where not."""
-    return Instruction(
-        name="tensor_scalar_affine_select",
-        aliases=("TensorScalarAffineSelect",),
-        layout=S2D2TsAs,
-        reads=(Operand(name="data", at="src", dtype="in_dtype"),),
-        writes=(Operand(name="out", at="dst", dtype="out_dtype"),),
-        rules=rules(
-            AFFINE,
-            (2, dtype_valid("in_dtype")),
-            (2, dtype_valid("out_dtype", fp32r=True)),
-            (3, member_of("fill_mode", AffineSelectCmp)),
-            (4, rule(
-                "register_readable", "fill_reg", ("fill_reg",), lambda c, f: np.isin(c["fill_reg"], READABLE),
-                "0 to 63, 128 or 129",
-            )),
-            (5, generated("mask_pattern", "src")),
-            (5, same_count("src", "dst", needs=valid("src", "dst"))),
-            *placed(6, "src", "in_dtype", "is_valid_dtype[in_dtype]", psum=psum),
-            *placed(6, "dst", "out_dtype", "is_valid_dtype[out_dtype]", write=True, psum=psum),
-            (6, active_channels()),
-        ),
-        semantics=(
-            "value = base + sum of index * step + channel * channel_multiplier, in int32. Where value compared with zero "
-            "by fill_mode holds, dst[k] = src[k] through fp32, else the fp32 number in register fill_reg."
-        ),
-        evidence=AFFINE,
-    )  # fmt: skip
+SINCE_V3 = When(
+    fields=("opcode",),
+    test=lambda c, f: np.full(len(c), f.generation.nc_version >= 3),
+    text="core version 3 and later",
+)
 
-
-TENSOR_SCALAR_AFFINE_SELECT = affine_select(psum=False)
-TENSOR_SCALAR_AFFINE_SELECT_PSUM = affine_select(psum=True)
-"""The form of sunda, whose operands may lie in PSUM."""
+TENSOR_SCALAR_AFFINE_SELECT = Instruction(
+    name="tensor_scalar_affine_select",
+    aliases=("TensorScalarAffineSelect",),
+    layout=S2D2TsAs,
+    reads=(Operand(name="data", at="src", dtype="in_dtype"),),
+    writes=(Operand(name="out", at="dst", dtype="out_dtype"),),
+    rules=rules(
+        AFFINE,
+        (2, dtype_valid("in_dtype")),
+        (2, dtype_valid("out_dtype", fp32r=True)),
+        (3, member_of("fill_mode", AffineSelectCmp)),
+        (4, rule(
+            "register_readable", "fill_reg", ("fill_reg",), lambda c, f: np.isin(c["fill_reg"], READABLE),
+            "0 to 63, 128 or 129",
+        )),
+        (5, generated("mask_pattern", "src")),
+        (5, same_count("src", "dst", needs=valid("src", "dst"))),
+        *placed(6, "src", "in_dtype", "is_valid_dtype[in_dtype]"),
+        *placed(6, "dst", "out_dtype", "is_valid_dtype[out_dtype]", write=True),
+        (6, active_channels()),
+        (6, in_sbuf("src", SINCE_V3, "affine_in_sbuf", needs=valid("src"))),
+        (6, in_sbuf("dst", SINCE_V3, "affine_in_sbuf", needs=valid("dst"))),
+    ),
+    semantics=(
+        "value = base + sum of index * step + channel * channel_multiplier, in int32. Where value compared with zero by "
+        "fill_mode holds, dst[k] = src[k] through fp32, else the fp32 number in register fill_reg."
+    ),
+    evidence=AFFINE,
+)  # fmt: skip
+TENSOR_SCALAR_AFFINE_SELECT_PSUM = TENSOR_SCALAR_AFFINE_SELECT
 
 IOTA = Instruction(
     name="iota",
