@@ -184,7 +184,7 @@ class NeuronCore:
         if checker is not None:
             seen.append(checker)
         if isinstance(given, Program):
-            streams = {"": Stream(self, given, None, self.registers, fused=not seen)}
+            streams = {"": Stream(self, given, None, self.registers, fused=all(w.bulk for w in seen))}
             done = self._one(streams[""], seen, max_instructions)
         else:
             streams = {e: Stream(self, p, e, self.registers.copy(), fused=False) for e, p in given.items()}
@@ -235,8 +235,8 @@ class NeuronCore:
                 if limit is not None and count + len(segment.indices) > limit:
                     raise Fault(f"more than {limit} instructions (--max-instructions)", index=segment.indices[0])
                 stream.start(segment, wait)
-                if seen:
-                    _tell(seen, stream, segment, wait, count)
+                for w in seen:
+                    w.segment(stream, segment, wait, count)
                 stream.finish(segment)
                 count += len(segment.indices)
                 done.append((segment.steps[-1].engine.name, segment))
@@ -249,18 +249,6 @@ class NeuronCore:
         from gpsimd_core.checker import Checker
 
         return Checker(self)
-
-
-def _tell(seen: Sequence[Watcher], stream: Stream, segment: Segment, wait: Any, ordinal: int) -> None:
-    """Both turns of a segment's instructions, to whoever watches a single stream."""
-    for i, (index, step) in enumerate(segment.pairs()):
-        for turn in (0, 1):
-            event = Event(
-                engine=step.engine.name, index=index, ordinal=ordinal + i, step=step, turn=2 * (ordinal + i) + turn,
-                clock={}, wait=wait, update=stream.update(index),
-            )  # fmt: skip
-            for w in seen:
-                (w.ended if turn else w.began)(event)
 
 
 class _Log(Watcher):

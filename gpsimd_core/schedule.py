@@ -56,6 +56,19 @@ class Event:
 class Watcher:
     """Sees every turn. Subclasses override what they need."""
 
+    bulk = False
+    """Whether it can be told of a whole segment after it ran, so that a single stream stays fused."""
+
+    def segment(self, stream: Stream, segment: Segment, wait: Wait | None, ordinal: int) -> None:
+        """Instructions of a single stream have run, the first of them its `ordinal`-th: both turns of each."""
+        for i, (index, step) in enumerate(segment.pairs()):
+            for turn in (0, 1):
+                event = Event(
+                    engine=step.engine.name, index=index, ordinal=ordinal + i, step=step,
+                    turn=2 * (ordinal + i) + turn, clock={}, wait=wait, update=stream.update(index),
+                )  # fmt: skip
+                (self.ended if turn else self.began)(event)
+
     def began(self, event: Event) -> None:
         """An instruction has started: operands read, results in memory."""
 

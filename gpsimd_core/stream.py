@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from gpsimd_core.errors import Fault, Violated
 from gpsimd_core.isa.enums import UpdateMode
@@ -73,6 +73,8 @@ class Segment:
     """It names registers: planned when it is reached."""
     synced: bool = False
     """It waits or updates."""
+    memo: dict[str, Any] = field(factory=dict)
+    """What watchers derive from it once."""
 
     def pairs(self) -> Iterator[tuple[int, Step]]:
         """(index, step) of each record."""
