@@ -125,6 +125,7 @@ cli = _Verbs(
     help="Decode, validate and execute TPB instruction bundles, bit for bit, for any hardware generation.",
     epilog="The options above stand before or after the verb. `gpsimd VERB --help` tells more.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 cli = click.version_option(package_name="gpsimd-core", message="gpsimd %(version)s")(cli)
 

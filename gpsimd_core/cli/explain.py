@@ -126,7 +126,8 @@ def _leaves(f: Any) -> list[tuple[str, str, str, str, str]]:
             if leaf.name == f.name:
                 continue
             part = leaf.name.removeprefix(f"{f.name}.")
-            kind = leaf.format.lstrip("<") + (f"[{leaf.count}]" if leaf.is_array else "")
+            kind = f"{leaf.format.lstrip('<')[0]}{leaf.bits or 8 * leaf.itemsize}"
+            kind += f"[{leaf.count}]" if leaf.is_array else ""
             rows.append((f"  {_span(leaf)}", f"  .{part}", kind, "", f"{form} form" if len(arms) > 1 else ""))
     return rows
 

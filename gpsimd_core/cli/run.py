@@ -12,8 +12,10 @@ from gpsimd_core.cli.session import Session
 if TYPE_CHECKING:
     import numpy as np
 
+    from gpsimd_core.errors import Fault
     from gpsimd_core.neuroncore import NeuronCore, Result
     from gpsimd_core.program import Program
+    from gpsimd_core.report import Violation
 
 __all__ = ["command"]
 
@@ -75,16 +77,11 @@ def command(
         with show.waiting("running; kernels are compiled on first use and kept on disk", on=compiled):
             result = core.run(program, max_instructions=max_instructions)
     except Violated as e:
-        session.say(f"{e.report}\nnothing was executed, nothing written")
+        show.report(e.report, err=True)
+        session.say("nothing was executed, nothing written")
         click.get_current_context().exit(1)
     except Fault as e:
-        if e.index is None:
-            raise
-        record = program[e.index]
-        session.say(
-            f"gpsimd: instruction {e.index} (byte 0x{e.index * 64:x}), {record.name} on {machine.generation.name}: "
-            f"{e}; nothing was written"
-        )
+        session.say(f"gpsimd: {_where(program, e)}{e}; nothing was written")
         click.get_current_context().exit(e.exit_code)
     arrays = {t.name: tensorfiles.fetch(core, t) for t in wanted}
     if folder is not None:
@@ -93,6 +90,19 @@ def command(
         _json(core, program, result, arrays, folder)
     else:
         _summary(core, program, result, arrays, folder, compiled)
+
+
+def _where(program: Program, e: Fault) -> str:
+    """Which instruction a fault belongs to; several streams say it themselves."""
+    if e.index is None or len(set(program.streams or ())) > 1:
+        return ""
+    name = program[e.index].name
+    return f"instruction {e.index} (byte 0x{e.index * 64:x}), {name} on {program.machine.generation.name}: "
+
+
+def _warnings(result: Result) -> list[tuple[str, Violation]]:
+    """Every warning with the stream that it stands in."""
+    return [(stream, w) for stream, report in result.reports.items() for w in report.warnings]
 
 
 def _elements(program: Program) -> int:
@@ -142,8 +152,8 @@ def _json(
                 "shape": list(array.shape), "dtype": t.tensor.dtype, "stored": str(array.dtype), "min": low, "max": high,
             }
         )  # fmt: skip
-    for w in result.report.warnings:
-        Session.emit({"kind": "warning", "index": w.index, "name": w.name, "text": str(w)})
+    for stream, w in _warnings(result):
+        Session.emit({"kind": "warning", "stream": stream, "index": w.index, "name": w.name, "text": str(w)})
     for n in result.notices:
         Session.emit({"kind": "notice", "index": n.index, "text": n.text})
 
@@ -173,6 +183,8 @@ def _summary(
         ],
         indent="",
     )
+    if not program.tensors:
+        click.echo("the program names no tensors, so nothing was read or written (a .bin takes --manifest)")
     if arrays:
         click.echo()
         rows = []
@@ -196,7 +208,10 @@ def _summary(
         if coded:
             click.echo("dtypes that .npy cannot name are stored as their codes")
     for kind, lines in (
-        ("warning", [f"instruction {w.index}, {w.name}: {w}" for w in result.report.warnings]),
+        (
+            "warning",
+            [f"{stream}{' ' * bool(stream)}instruction {w.index}, {w.name}: {w}" for stream, w in _warnings(result)],
+        ),
         ("notice", [str(n) for n in result.notices]),
     ):
         for line in lines:

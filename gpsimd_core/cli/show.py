@@ -12,8 +12,21 @@ from contextlib import contextmanager
 import click
 from attrs import frozen
 
-__all__ = ["Column", "definitions", "drawing", "heading", "is_terminal", "paragraph", "table", "waiting", "width"]
+__all__ = [
+    "Column",
+    "definitions",
+    "drawing",
+    "heading",
+    "is_terminal",
+    "paragraph",
+    "report",
+    "table",
+    "waiting",
+    "width",
+]
 
+ROOM_FOR_TEXT = 30
+"""Least width of a last column that wraps, before other columns give way."""
 PIPED_WIDTH = 100
 """Where paragraphs wrap when nobody's terminal says; tables are never wrapped then."""
 
@@ -75,6 +88,21 @@ def definitions(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         paragraph(text, " " * len(lead), lead) if text else click.echo(lead.rstrip())
 
 
+def report(found: object, *, err: bool = False) -> None:
+    """A validation report: as it is when piped, wrapped and with its heads in bold on a terminal."""
+    stream = sys.stderr if err else sys.stdout
+    for line in str(found).splitlines():
+        if not stream.isatty():
+            click.echo(line, err=err)
+            continue
+        inner = "      " if line.startswith("  ") else "    "
+        wrapped = textwrap.fill(
+            line, max(shutil.get_terminal_size().columns, 40), subsequent_indent=inner, break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip
+        click.echo(click.style(wrapped, bold=not line.startswith("  ")), err=err)
+
+
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     """A table. Where it is wider than the terminal the least dear columns go, and the last one wraps."""
     from rich import box
@@ -109,7 +137,7 @@ def _that_fit(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: in
     chosen = list(range(len(columns)))
     while True:
         last = chosen[-1]
-        needed = sum(sizes[i] + 2 for i in chosen[:-1]) + min(sizes[last], max(16, len(columns[last].title)))
+        needed = sum(sizes[i] + 2 for i in chosen[:-1]) + min(sizes[last], ROOM_FOR_TEXT)
         droppable = [i for i in chosen if columns[i].keep]
         if needed <= room or not droppable:
             return chosen
@@ -126,10 +154,10 @@ def drawing(cells: Sequence[tuple[int, int, str]], total: int) -> None:
     room = max(width(), 40) - 5
     per_row = 16 if room >= 16 * 8 else 8
     scale = max(min(room // per_row, 12), 4)
-    bar, dash, cross = ("│", "─", "┼") if is_terminal() else ("|", "-", "+")
-    rule = "     " + "".join(f"{cross}{dash * (scale - 1)}" for _ in range(per_row)) + cross
+    bar, dash, corners = ("│", "─", ("┌┬┐", "├┼┤", "└┴┘")) if is_terminal() else ("|", "-", ("+++",) * 3)
+    top, middle, bottom = (f"     {c[0]}{c[1].join([dash * (scale - 1)] * per_row)}{c[2]}" for c in corners)
     click.echo("     " + "".join(f" {n:<{scale - 1}}" for n in range(per_row)).rstrip())
-    click.echo(rule)
+    click.echo(top)
     for first in range(0, total, per_row):
         line = ""
         for offset, size, label in cells:
@@ -139,7 +167,7 @@ def drawing(cells: Sequence[tuple[int, int, str]], total: int) -> None:
                 shown = label if offset >= first else f"({label})"
                 line += bar + _shortened(shown, inside)
         click.echo(f"{first:4} {line}{bar}")
-        click.echo(rule)
+        click.echo(middle if first + per_row < total else bottom)
 
 
 def _shortened(label: str, room: int) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpsimd_core.cli import show
 from gpsimd_core.cli.session import Session
 
 if TYPE_CHECKING:
@@ -36,9 +37,7 @@ def command(session: Session, file: str) -> None:
 
 
 def _text(session: Session, program: Program, report: Report) -> None:
-    text = str(report)
-    if text:
-        click.echo(text)
+    show.report(report)
     count = len(program)
     told = [
         f"{program.name}: {count} instruction{'s' if count != 1 else ''} on {program.machine.generation.name}",
