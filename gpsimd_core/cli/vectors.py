@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from gpsimd_core.machine import Machine
     from gpsimd_core.vectors import Outcome, Report
 
 __all__ = ["command"]
@@ -35,7 +37,7 @@ def check(file: str, compiled: bool, as_json: bool) -> None:
     from gpsimd_core.vectors import builtin_files, check_vectors
 
     path = file if Path(file).exists() else builtin_files().get(file, file)
-    report = check_vectors(path, compiled=compiled)
+    report = check_vectors(path, compiled=compiled, machine_loader=_loader)
     if as_json:
         for line in report.lines():
             click.echo(json.dumps(line, ensure_ascii=False))
@@ -74,6 +76,15 @@ def make(leaf: str, operands: tuple[str, ...], output: str, count: int | None, s
     except OSError as error:
         raise BadInput(f"{output}: {error.strerror or error}") from None
     click.echo(f"{output}: {len(content['group'][0]['rows'])} rows of {content['group'][0]['leaf']}", err=True)
+
+
+def _loader(profile: str, policies: Mapping[str, Any]) -> Machine:
+    """The machine of an example: the generation of `--gen`, with the profile and policies that the example names."""
+    from gpsimd_core.cli.session import DEFAULT_GENERATION, Session
+    from gpsimd_core.host import load
+
+    session = click.get_current_context().find_object(Session)
+    return load(session.generation() if session else DEFAULT_GENERATION, profile, policies)
 
 
 def _print(report: Report) -> None:

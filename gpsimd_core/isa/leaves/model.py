@@ -254,11 +254,11 @@ class LeafFunction:
             BadValue: an operand of another lane count.
         """
         form = self.leaf.format
-        if form is None or not self.whole:
+        if form is None or not self.whole or any(slot.lanes for slot in self.leaf.args):
             return
         for slot in self.leaf.args:
             shape = np.shape(given[slot.name]) if slot.name in given else ()
-            if shape and not slot.row and not slot.flat and not slot.word and shape[-1] not in (1, form.lanes):
+            if shape and not slot.row and shape[-1] not in (1, form.lanes):
                 raise BadValue(
                     f"{self.leaf.short}: {slot.name} has {shape[-1]} lanes, {form.name} has {form.lanes}; "
                     f"{self.leaf.name} takes single lanes"
