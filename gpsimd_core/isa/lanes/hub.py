@@ -209,10 +209,11 @@ def narrow_scale(bits: int, mode: int) -> int:
     Ties go to the even code. Evidence: PROPOSED; ml_dtypes does the same.
     """
     small = u32(bits) < u32(0x00800000)
-    position = u32(u32(bits << u32(1)) if small else u32(bits + u32(0x00800000)))  # 2^-127 and up, 1 for code 0
-    place = u32(position >> u32(23))
-    fraction = fraction_of(position, u32(23))
-    code = u32(u32(stepped(u32(place - u32(1)), fraction, u32(0), mode, u32(0))) & u32(0xFF))
+    position = u32(u32(bits << u32(1)) if small else u32(bits + u32(0x00800000)))  # 2^23 at 2^-127, which is code 0
+    below = u32(1) if position < u32(0x00800000) else u32(0)
+    kept = u32(u32(u32(position >> u32(23)) + below) - u32(1))
+    code = stepped(kept, fraction_of(position, u32(23)), u32(0), mode, u32(0))
+    code = u32(u32(code - below) & u32(0xFF))
     return code if u32(bits) < u32(0x7F800000) else u32(0xFF)
 
 
