@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from gpsimd_core.isa.enums import AccumCmd, Dtype, ImmSrc, TensScalarRevOps
+from gpsimd_core.isa.enums import AccumCmd, Dtype, TensScalarRevOps
 from gpsimd_core.isa.kernels.pattern import BLOCK, block, flat, gather, scatter_masked, word_at
 from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
 from gpsimd_core.isa.lane import lane
 from gpsimd_core.isa.lanes.convert import narrow_row, widen, widen_row
-from gpsimd_core.isa.lanes.words import i32, u32
+from gpsimd_core.isa.lanes.words import i32, u32, u64
 from gpsimd_core.isa.lanestate import ACCUMULATOR
 
 __all__ = ["row", "run"]
@@ -47,14 +47,14 @@ def row(step: Any) -> tuple[int, ...]:
     nan_policy = _NAN_POLICIES[step.policies["reduce_nan"]]
     same = data.code == out.code
     fast = same and not fills and nan_policy == SUPPRESS and all(flat(o) for o in (predicate, data, out))
-    imm = step.immediates["imm0"]
-    inline = imm.source == ImmSrc.INSTRUCTION_IMMEDIATE
+    imm = step.immediates["imm0"] if fills else None  # merging never reads it
+    placed = imm.placed if imm else None
     return (
         step.channels, data.elements, out.partition, ACCUMULATOR[step.engine.accumulators],
         command == AccumCmd.ACCUMULATE, not idle_undefined,
         step.number("reverse_operands") == TensScalarRevOps.FIRST, fills, nan_policy, fast,
-        _LOWEST.get(Dtype(data.code), 0xFF800000), inline, imm.bits,
-        *((0,) * BLOCK if inline else block(imm.placed)), *block(predicate), *block(data), *block(out),
+        _LOWEST.get(Dtype(data.code), 0xFF800000), placed is None, imm.bits if imm else 0,
+        *(block(placed) if placed else (0,) * BLOCK), *block(predicate), *block(data), *block(out),
     )  # fmt: skip
 
 
@@ -92,84 +92,98 @@ def fold_max(new: int, state: int, policy: int) -> int:
 
 
 @lane
-def merge_floats(predicate: Any, data: Any, out: Any, sign: int, last: int) -> int:
-    """Copy floating codes where the predicate is non-zero, and give the key of the largest copied value.
+def merge_floats(predicate: Any, p: int, data: Any, s: int, out: Any, d: int, n: int, sign: int, last: int) -> int:
+    """Copy a channel's floating codes where the predicate is non-zero; gives the key of the largest copied value.
+
+    Offsets are unsigned words, which index without a test for negative ones.
 
     Args:
-        predicate, data, out: one channel's elements, unsigned codes.
+        predicate, p: flags, and the offset of the channel's first.
+        data, s: unsigned codes, and their offset.
+        out, d: where they go, and its offset.
+        n: elements.
         sign: the sign bit of the format.
         last: largest magnitude code that is no NaN.
     """
     best = i32(NOTHING)
     low, top, none = i32(sign - 1), i32(last), i32(NOTHING)
-    for i in range(out.size):
-        d = data[i]
-        holds = predicate[i] != 0
-        magnitude = i32(i32(d) & low)
-        key = i32(~magnitude) if i32(d) != magnitude else magnitude
+    for k in range(n):
+        i = u64(k)
+        code = data[s + i]
+        holds = predicate[p + i] != 0
+        magnitude = i32(i32(code) & low)
+        key = i32(~magnitude) if i32(code) != magnitude else magnitude
         key = key if holds & (magnitude <= top) else none
-        out[i] = d if holds else out[i]
+        out[d + i] = code if holds else out[d + i]
         best = max(best, key)
     return best
 
 
 @lane
-def merge_integers(predicate: Any, data: Any, out: Any, sign: int) -> int:
+def merge_integers(predicate: Any, p: int, data: Any, s: int, out: Any, d: int, n: int, sign: int) -> int:
     """As `merge_floats` for integers of at most 16 bits; `sign` is their sign bit, 0 for unsigned ones."""
     best = i32(NOTHING)
-    s, none = i32(sign), i32(NOTHING)
-    for i in range(out.size):
-        d = data[i]
-        holds = predicate[i] != 0
-        key = i32((i32(d) ^ s) - s)
+    bit, none = i32(sign), i32(NOTHING)
+    for k in range(n):
+        i = u64(k)
+        code = data[s + i]
+        holds = predicate[p + i] != 0
+        key = i32((i32(code) ^ bit) - bit)
         key = key if holds else none
-        out[i] = d if holds else out[i]
+        out[d + i] = code if holds else out[d + i]
         best = max(best, key)
     return best
 
 
 @lane
-def merge_words(predicate: Any, data: Any, out: Any, plan: Any, formats: Any) -> int:
-    """Merge one channel; gives the fp32 bits of the largest copied value, a NaN where there is none."""
-    fmt = formats[plan[DATA + 3]]
-    sign = 1 << (8 * plan[DATA + 2] - 1)
-    if fmt[KIND] == FLOAT:
-        best = merge_floats(predicate, data, out, sign, fmt[READ_LAST])
-        code = u32(best) if best >= 0 else u32(u32(~best) | u32(sign))
-    else:
-        signed = sign if fmt[SIGNED] != 0 else 0
-        best = merge_integers(predicate, data, out, signed)
-        code = u32(best) & u32(2 * sign - 1)
-    if best == NOTHING:
+def begin(lanes: Any, plan: Any, lane_row: int, status: Any, r: int) -> int:
+    """The maximum that a channel starts from."""
+    if plan[CONTINUES] == 0:
+        return u32(plan[SEED_BITS])
+    if lanes[lane_row, plan[COLUMN] + 1] == 0:
+        status[r] |= UNDEFINED_READ
         return u32(NAN)
-    return u32(widen(u32(code), fmt))
+    return u32(lanes[lane_row, plan[COLUMN]])
 
 
 @lane
-def merge_channel(memory: Any, source: Any, plan: Any, formats: Any, channel: int, flags: Any) -> int:
-    """Merge one channel of flat operands with equal dtypes.
+def merge_tile(data: Any, out: Any, source: Any, lanes: Any, plan: Any, formats: Any, status: Any, r: int) -> None:
+    """Flat operands with equal dtypes: all channels of one instruction.
 
     Args:
-        flags: uint8 scratch of the element count, for predicates that are wider than a byte or inverted.
+        data, out: storage of the sources and of the destination as words of the element's width.
+        source: storage of the sources as bytes, for the predicate.
+        plan: plan row, the `r`-th.
     """
-    n, inverted = plan[ELEMENTS], plan[INVERT] != 0
-    at = plan[PRED] + channel * plan[PRED + 1]
-    width = plan[PRED + 2]
-    predicate = source[at : at + n]
-    if width > 1 or inverted:
-        for i in range(n):
-            flags[i] = (word_at(source, at + i * width, width) != 0) ^ inverted
-        predicate = flags
-    size = plan[DATA + 2]
-    src = plan[DATA] + channel * plan[DATA + 1]
-    dst = plan[DST] + channel * plan[DST + 1]
-    if size == 1:
-        return merge_words(predicate, source[src : src + n], memory[dst : dst + n], plan, formats)
-    if size == 2:
-        data, out = source.view(np.uint16), memory.view(np.uint16)
-        return merge_words(predicate, data[src // 2 : src // 2 + n], out[dst // 2 : dst // 2 + n], plan, formats)
-    wide, target = source.view(np.uint32), memory.view(np.uint32)
-    return merge_words(predicate, wide[src // 4 : src // 4 + n], target[dst // 4 : dst // 4 + n], plan, formats)
+    n, size, width = plan[ELEMENTS], plan[DATA + 2], plan[PRED + 2]
+    fmt = formats[plan[DATA + 3]]
+    floating = fmt[KIND] == FLOAT
+    sign = 1 << (8 * size - 1)
+    bit = sign if fmt[SIGNED] != 0 else 0
+    inverted = plan[INVERT] != 0
+    prepared = inverted or width > 1
+    flags = np.empty(n if prepared else 0, np.uint8)
+    predicate = flags if prepared else source
+    for c in range(plan[CHANNELS]):
+        p = plan[PRED] + c * plan[PRED + 1]
+        if prepared:
+            for k in range(n):
+                flags[k] = (word_at(source, p + k * width, width) != 0) ^ inverted
+            p = 0
+        s = u64((plan[DATA] + c * plan[DATA + 1]) // size)
+        d = u64((plan[DST] + c * plan[DST + 1]) // size)
+        if floating:
+            best = merge_floats(predicate, u64(p), data, s, out, d, n, sign, fmt[READ_LAST])
+            code = u32(best) if best >= 0 else u32(u32(~best) | u32(sign))
+        else:
+            best = merge_integers(predicate, u64(p), data, s, out, d, n, bit)
+            code = u32(best) & u32(2 * sign - 1)
+        at = plan[LANE] + c
+        state = begin(lanes, plan, at, status, r)
+        if best != NOTHING:
+            state = fold_max(u32(widen(u32(code), fmt)), u32(state), SUPPRESS)
+        lanes[at, plan[COLUMN]] = u32(state)
+        lanes[at, plan[COLUMN] + 1] = plan[DEFINES]
 
 
 @lane
@@ -214,27 +228,29 @@ def walk_channel(
 
 
 @lane
+def walk_tile(memory: Any, source: Any, lanes: Any, plan: Any, formats: Any, status: Any, r: int) -> None:
+    """Any operands: all channels of one instruction, through the hub."""
+    n = plan[ELEMENTS]
+    codes, hub, keep = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint8)
+    for c in range(plan[CHANNELS]):
+        at = plan[LANE] + c
+        state = begin(lanes, plan, at, status, r)
+        state = walk_channel(memory, source, plan, formats, c, u32(state), codes, hub, keep)
+        lanes[at, plan[COLUMN]] = u32(state)
+        lanes[at, plan[COLUMN] + 1] = plan[DEFINES]
+
+
+@lane
 def run(memory: Any, source: Any, lanes: Any, formats: Any, rows: Any, status: Any) -> None:
     """Execute plan rows in order."""
     for r in range(rows.shape[0]):
         plan = rows[r]
-        n = 0 if plan[FAST] != 0 else plan[ELEMENTS]
-        codes, hub = np.empty(n, np.uint32), np.empty(n, np.uint32)
-        keep = np.empty(plan[ELEMENTS], np.uint8)
-        column = plan[COLUMN]
-        for c in range(plan[CHANNELS]):
-            at = plan[LANE] + c
-            state = u32(plan[SEED_BITS])
-            if plan[CONTINUES] != 0:
-                state = u32(lanes[at, column])
-                if lanes[at, column + 1] == 0:
-                    state = u32(NAN)
-                    status[r] |= UNDEFINED_READ
-            if plan[FAST] != 0:
-                best = merge_channel(memory, source, plan, formats, c, keep)
-                if not is_nan(best):
-                    state = fold_max(u32(best), u32(state), SUPPRESS)
-            else:
-                state = walk_channel(memory, source, plan, formats, c, u32(state), codes, hub, keep)
-            lanes[at, column] = u32(state)
-            lanes[at, column + 1] = plan[DEFINES]
+        size = plan[DATA + 2]
+        if plan[FAST] == 0:
+            walk_tile(memory, source, lanes, plan, formats, status, r)
+        elif size == 1:
+            merge_tile(source, memory, source, lanes, plan, formats, status, r)
+        elif size == 2:
+            merge_tile(source.view(np.uint16), memory.view(np.uint16), source, lanes, plan, formats, status, r)
+        else:
+            merge_tile(source.view(np.uint32), memory.view(np.uint32), source, lanes, plan, formats, status, r)
