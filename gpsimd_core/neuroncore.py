@@ -100,10 +100,11 @@ class Accumulators:
         return np.asarray(self._lanes[:, self._column(engine) + 1] != 0)
 
     def store(self, engine: str | None, first: int, values: np.ndarray[Any, Any]) -> None:
-        """Give the lanes from `first` on these float32 values."""
+        """Give the lanes from `first` on these float32 values; every NaN becomes 7fc00000, as of an arithmetic result."""
         column = self._column(engine or "")
         rows = slice(first, first + len(values))
-        self._lanes[rows, column] = np.ascontiguousarray(values, np.float32).view(np.uint32)
+        values = np.ascontiguousarray(values, np.float32)
+        self._lanes[rows, column] = np.where(np.isnan(values), np.uint32(0x7FC00000), values.view(np.uint32))
         self._lanes[rows, column + 1] = 1
 
     def _column(self, engine: str) -> int:

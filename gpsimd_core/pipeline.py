@@ -12,6 +12,7 @@ from gpsimd_core.errors import Fault, NotExecutable, Unsupported
 from gpsimd_core.isa.checks import REGISTERS, addresses
 from gpsimd_core.isa.dtypes import SIZES, name_of
 from gpsimd_core.isa.enums import Dtype, ImmSrc
+from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
 from gpsimd_core.isa.kernels.rows import narrow_rows, widen_rows
 from gpsimd_core.isa.layout import Field, RecordLayout
 from gpsimd_core.isa.layouts.common import Opaque
@@ -19,7 +20,7 @@ from gpsimd_core.machine import Machine, RuleBook
 from gpsimd_core.memory import Memory
 from gpsimd_core.program import Group, Program, Record, decode
 from gpsimd_core.report import NotChecked, Outcome, Report, Violation
-from gpsimd_core.values import CompiledKernel, Engine, Instruction, Operand
+from gpsimd_core.values import Activation, CompiledKernel, Engine, Instruction, Operand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +40,8 @@ __all__ = [
 
 MAX_ELEMENTS = 1 << 24
 """Most elements of a channel; a limit of ours that keeps a stray count from filling the machine."""
+NEXT_RECORD = (128, 129)
+"""Register numbers that read as the address of the next record: its low and its high word."""
 
 
 # 1. decode: `program.decode` views bytes as columns ------------------------------------------------------------------
@@ -237,6 +240,17 @@ class Immediate:
     placed: Placed | None = None
 
 
+class Immediates(dict[str, Immediate]):
+    """Immediates by name. The fault of one that cannot be resolved is raised when a kernel asks for it: one that is never
+    read, as imm0 of a merging select_reduce, may point anywhere."""
+
+    def __init__(self) -> None:
+        self.faults: dict[str, Fault] = {}
+
+    def __missing__(self, name: str) -> Immediate:
+        raise self.faults[name]
+
+
 @frozen(kw_only=True, eq=False)
 class Step:
     """A planned instruction: plain data, good to execute any number of times.
@@ -256,10 +270,13 @@ class Step:
     formats: Mapping[int, Any]
     hazard: bool
     """Sources overlap a destination elsewhere than at the same index: they are kept from before the instruction."""
+    activations: Mapping[int, Activation] = field(factory=dict)
+    """The table of activation functions, by number."""
     elements_limit: int = MAX_ELEMENTS
     row: tuple[int, ...] | None = field(default=None, init=False)
     index: int = field(default=-1, init=False)
     core: Any = field(default=None, init=False)
+    registers: Any = field(default=None, init=False)
 
     def number(self, leaf: str) -> int:
         """The number of a scalar field."""
@@ -325,6 +342,17 @@ class Step:
         found: np.ndarray[Any, Any] = self.core.lanes[first : first + self.channels, column : column + width]
         return found
 
+    def register(self, number: int) -> int:
+        """The 32 bits of a register of the step's stream; 128 and 129 are the low and the high word of the address of
+        the next record, a program starting at address 0.
+
+        Raises:
+            Fault: it was never written.
+        """
+        if number in NEXT_RECORD:
+            return ((self.index + 1) * 64) >> 32 * NEXT_RECORD.index(number) & 0xFFFFFFFF
+        return int(self.registers[number])
+
     @property
     def mask(self) -> np.ndarray[Any, Any]:
         """Where the predicate operand is non-zero: bool, (channels, elements)."""
@@ -347,9 +375,16 @@ class Step:
     @property
     def accumulator(self) -> np.ndarray[Any, Any]:
         """The engine's accumulator of each channel: float32, (channels,)."""
-        first = next(iter(self.operands[o.name] for o in self.instruction.writes)).partition
+        first = self.operands[self.instruction.writes[0].name].partition
         values: np.ndarray[Any, Any] = self.core.accumulators[self.engine.accumulators]
         return values[first : first + self.channels]
+
+    @property
+    def accumulator_defined(self) -> np.ndarray[Any, Any]:
+        """Whether the engine's accumulator holds a value: bool, (channels,)."""
+        first = self.operands[self.instruction.writes[0].name].partition
+        defined: np.ndarray[Any, Any] = self.core.accumulators.defined(self.engine.accumulators)
+        return defined[first : first + self.channels]
 
     def policy(self, name: str) -> str | int:
         """The value of a policy."""
@@ -416,12 +451,17 @@ def _plan(
     channels = int(row["num_active_channels"]) if "num_active_channels" in layout.leaves else 1
     resolver = _Resolver(machine, memory, layout, record, registers, limit)
     operands = {o.name: resolver.operand(o, channels) for o in (*instruction.reads, *instruction.writes)}
-    immediates = {i: resolver.immediate(layout.by_name[i], channels) for i in instruction.immediates}
+    immediates = Immediates()
+    for i in instruction.immediates:
+        try:
+            immediates[i] = resolver.immediate(layout.by_name[i], channels)
+        except Fault as e:
+            immediates.faults[i] = e
     step = Step(
         name=name, instruction=instruction, engine=machine.engines[engine or binding.engines[0]],
         record=bytes(record), layout=layout, channels=channels, operands=operands, immediates=immediates,
         policies=machine.policies, formats=machine.formats, hazard=_hazard(instruction, operands, immediates),
-        elements_limit=limit,
+        activations=machine.activations, elements_limit=limit,
     )  # fmt: skip
     if instruction.unsupported is not None:
         missing = instruction.unsupported(step)
@@ -486,9 +526,10 @@ class _Resolver:
 
     def immediate(self, f: Field, channels: int) -> Immediate:
         bits = self.layout.number(self.record.raw, f.name)
-        if f.source is None:
-            return Immediate(source=int(ImmSrc.INSTRUCTION_IMMEDIATE), bits=bits)
-        source = self.layout.codes(f.source, self.record.raw)
+        if f.source is not None:
+            source = self.layout.codes(f.source, self.record.raw)
+        else:
+            source = int(ImmSrc.POINTER_IMMEDIATE if f.type == "PARTITION_OFFSET" else ImmSrc.INSTRUCTION_IMMEDIATE)
         if source == ImmSrc.INSTRUCTION_IMMEDIATE:
             return Immediate(source=source, bits=bits)
         code = self.layout.number(self.record.raw, f.dtype) if f.dtype else int(Dtype.FP32)
@@ -579,7 +620,7 @@ def execute(
     memory: Memory = core.memory
     if ready is not None:
         for step, index in zip(steps, indices, strict=True):
-            lacking = ready(bound(core, step, index))
+            lacking = ready(bound(core, step, index, registers))
             if lacking:
                 raise Fault(f"{step.name}: {lacking}", index=index)
     status = np.zeros(len(steps), np.uint8)
@@ -590,16 +631,24 @@ def execute(
         core.compiled(kernel.run)(memory.data, source, core.lanes, core.machine.format_table, rows, status)
     else:
         assert kernel is not None
-        for step, index in zip(steps, indices, strict=True):
-            commit(core, step, _asked(bound(core, step, index), kernel), registers or core.registers)
+        for position, (step, index) in enumerate(zip(steps, indices, strict=True)):
+            try:
+                window = bound(core, step, index, registers)
+                if step.accumulates_undefined and not window.accumulator_defined.all():
+                    status[position] |= UNDEFINED_READ
+                commit(core, step, _asked(window, kernel), window.registers)
+            except Fault as e:
+                e.index = index
+                raise
     return status
 
 
-def bound(core: Any, step: Step, index: int) -> Step:
-    """The step as a window to a core, at its position in the program."""
+def bound(core: Any, step: Step, index: int, registers: Any = None) -> Step:
+    """The step as a window to a core and to the registers of its stream, at its position in the program."""
     window = evolve(step)
     object.__setattr__(window, "core", core)
     object.__setattr__(window, "index", index)
+    object.__setattr__(window, "registers", registers or core.registers)
     return window
 
 
@@ -650,26 +699,38 @@ def commit(core: Any, step: Step, answer: Mapping[str, Any], registers: Any) -> 
         if o.name not in answer:
             continue
         p = step.operands[o.name]
-        value = np.asarray(answer[o.name])
         wanted = step.formats[p.code].dtype
-        if value.shape != (p.channels, p.elements) or value.dtype != wanted:
-            raise Fault(
-                f"the kernel of {step.name} returned {value.dtype} {value.shape} for {o.name}; "
-                f"allowed: {wanted} {(p.channels, p.elements)}"
-            )
-        stores.append((p, value, answer["mask"] if o.merges else None))
+        value = _returned(step, o.name, answer[o.name], (wanted,), (p.channels, p.elements))
+        mask = _returned(step, "mask", answer["mask"], (np.dtype(bool),), value.shape) if o.merges else None
+        stores.append((p, value, mask))
+    accumulator = None
+    if "accumulator" in answer:
+        if step.engine.accumulators is None:
+            raise Fault(f"the kernel of {step.name} returned an accumulator; engine {step.engine.name} has none")
+        kinds = (np.dtype(np.float32), np.dtype(np.uint32))
+        accumulator = _returned(step, "accumulator", answer["accumulator"], kinds, (step.channels,))
     for p, value, mask in stores:
         write_operand(core.memory, p, value, mask)
-    if "accumulator" in answer:
+    if accumulator is not None:
         first = step.operands[step.instruction.writes[0].name].partition
-        values = np.asarray(answer["accumulator"])
-        core.accumulators.store(
-            step.engine.accumulators, first, values.view(np.float32) if values.dtype == np.uint32 else values
-        )
+        core.accumulators.store(step.engine.accumulators, first, accumulator.view(np.float32))
     for (column, first), values in answer.get("lanes", {}).items():
         core.lanes[first : first + len(values), column : column + values.shape[1]] = values
     for number, value in answer.get("registers", {}).items():
         registers[number] = value
+
+
+def _returned(
+    step: Step, name: str, value: Any, kinds: tuple[np.dtype[Any], ...], shape: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    """What a kernel returned for an output, if it has a dtype and shape that the output takes."""
+    array = np.asarray(value)
+    if array.shape != shape or array.dtype not in kinds:
+        raise Fault(
+            f"the kernel of {step.name} returned {array.dtype} {array.shape} for {name}; "
+            f"allowed: {' or '.join(str(k) for k in kinds)} {shape}"
+        )
+    return array
 
 
 def _window(memory: Memory, p: Placed, kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
