@@ -190,7 +190,7 @@ def _show(leaf: Leaf, results: dict[str, Any], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"leaf": leaf.name, "results": texts}))
         return
-    width = max(len(name) for name in texts)
+    width = max(len(slot.name) for slot in leaf.results)
     for slot in leaf.results:
         if slot.name not in results:
             click.echo(f"{slot.name:{width}}  not published")
