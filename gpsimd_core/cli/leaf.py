@@ -317,20 +317,21 @@ def _list(family: str | None, as_json: bool) -> None:
 
 
 def _table(leaves: list[Leaf]) -> None:
+    """On a terminal leaves of one rule stand together."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.padding import Padding
+    from rich.text import Text
 
-    table = Table(box=None, header_style="bold", pad_edge=False, row_styles=("", "dim"))
-    for title, options in (
-        ("leaf", {"no_wrap": True}),
-        ("family", {"no_wrap": True}),
-        ("lanes", {"no_wrap": True}),
-        ("rule", {"ratio": 1}),
-        ("evidence", {"max_width": 24}),
-    ):
-        table.add_column(title, **options)
+    console = Console(highlight=False)
+    together: dict[tuple[str, ...], list[Leaf]] = {}
     for leaf in leaves:
-        lanes = leaf.format.title if leaf.format else "-"
-        rule = f"[red]unsupported[/]: {leaf.missing}" if leaf.missing else leaf.rule
-        table.add_row(leaf.short, leaf.family, lanes, rule, leaf.confidence)
-    Console().print(table)
+        together.setdefault((leaf.family, leaf.rule, leaf.missing, leaf.confidence), []).append(leaf)
+    for (family, rule, missing, confidence), members in together.items():
+        lanes = dict.fromkeys(leaf.format.title for leaf in members if leaf.format)
+        console.print(Text("  ".join(leaf.short for leaf in members), style="bold"))
+        if missing:
+            console.print(Padding(Text(f"unsupported: {missing}", style="red"), (0, 0, 0, 4)))
+        else:
+            console.print(Padding(Text(rule), (0, 0, 0, 4)))
+        about = " | ".join(part for part in (family, ", ".join(lanes), confidence) if part)
+        console.print(Padding(Text(about, style="dim"), (0, 0, 1, 4)))

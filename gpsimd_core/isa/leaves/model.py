@@ -14,7 +14,7 @@ from gpsimd_core.errors import BadValue, Unsupported
 from gpsimd_core.isa.lanes.rounding import DEVICE_AWAY, MODES
 from gpsimd_core.isa.leaves.loops import evaluate
 from gpsimd_core.isa.leaves.names import LaneFormat, Slot
-from gpsimd_core.isa.leaves.operands import dress, patterns
+from gpsimd_core.isa.leaves.operands import carrier, dress, patterns
 
 __all__ = ["Guard", "Leaf", "LeafFunction", "mode_code"]
 
@@ -173,11 +173,9 @@ class Leaf:
 
 
 def _narrowed(numbers: NDArray[np.int64], bits: int) -> Array:
-    kept = numbers.view(np.uint64) & np.uint64(2**bits - 1)
-    return kept.astype(next(dtype for size, dtype in _CARRIERS if bits <= size))
-
-
-_CARRIERS = ((8, np.uint8), (16, np.uint16), (32, np.uint32), (64, np.uint64))
+    """The low bits in the smallest unsigned dtype that holds them."""
+    kept = numbers.astype(carrier(bits))
+    return kept if 8 * kept.itemsize == bits else kept & kept.dtype.type(2**bits - 1)
 
 
 def mode_code(name: str) -> int:

@@ -88,6 +88,8 @@ def _codes(slot: Slot, array: Array, where: str) -> Array:
 
 def _fitted(array: Array, bits: int, where: str) -> Array:
     """Integers as patterns of `bits` bits; negative ones as two's complement."""
+    if array.dtype.kind in "iu" and 8 * array.itemsize == bits and array.dtype.isnative:
+        return array.view(carrier(bits))
     if array.size == 0:
         return array.astype(carrier(bits))
     whole = array.dtype.kind in "iu" or (array.dtype == object and all(type(one) is int for one in array.flat))
