@@ -101,17 +101,12 @@ def patterns(number: int, then: int) -> Rows:
 
 
 def _one_quadrant(c: Columns, f: Facts) -> Bools:
-    quadrants = []
-    for operand in ("src0", "src1", "dst"):
-        a = addresses(c, f, operand)
-        quadrants.append(np.where(a.plain & a.sbuf, a.partition // 32, -1))
-    a = addresses(c, f, "imm0", "")
-    pointer = (c["imm0_src"] == ImmSrc.POINTER_IMMEDIATE) & a.sbuf
-    quadrants.append(np.where(pointer, a.partition // 32, -1))
-    table = np.stack(quadrants)
-    known = np.where(table < 0, table.max(axis=0), table)
-    ok: Bools = (known == known[0]).all(axis=0)
-    return ok
+    placed_in = [(a, a.plain) for a in (addresses(c, f, operand) for operand in ("src0", "src1", "dst"))]
+    placed_in.append((addresses(c, f, "imm0", ""), c["imm0_src"] == ImmSrc.POINTER_IMMEDIATE))
+    quadrants = np.zeros(len(c), np.int64)
+    for a, known in placed_in:
+        quadrants |= np.where(known & a.sbuf, 1 << (a.partition.astype(np.int64) // 32 & 3), 0)
+    return quadrants & (quadrants - 1) == 0
 
 
 def _quadrant_check() -> Rule:
