@@ -111,17 +111,20 @@ class Program:
     @functools.cached_property
     def groups(self) -> tuple[Group, ...]:
         """The records by opcode and layout, each group as columns."""
-        opcodes = self.raw[:, 0]
+        opcodes = np.ascontiguousarray(self.raw[:, 0])
+        present = np.flatnonzero(np.bincount(opcodes, minlength=256)).tolist()
+        order = np.arange(len(self)) if len(present) == 1 else np.argsort(opcodes, kind="stable")
+        raw = self.raw if len(present) == 1 else self.raw[order]
+        ends = np.cumsum(np.bincount(opcodes, minlength=256))
         found = []
-        order = np.argsort(opcodes, kind="stable")
-        present, starts = np.unique(opcodes[order], return_index=True)
-        for opcode, indices in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
+        for opcode in present:
+            mine = slice(ends[opcode - 1] if opcode else 0, ends[opcode])
             encoding = self.machine.opcodes.get(opcode)
             layout = self.machine.layouts.get(opcode) or _opaque()
-            for rows, chosen in _select(layout, self.raw[indices]):
-                mine = indices[rows]
-                columns = Columns(chosen, self.raw[mine])
-                found.append(Group(encoding=encoding, layout=chosen, indices=mine, columns=columns))
+            for rows, chosen in _select(layout, raw[mine]):
+                whole = len(rows) == mine.stop - mine.start
+                columns = Columns(chosen, raw[mine] if whole else raw[mine][rows])
+                found.append(Group(encoding=encoding, layout=chosen, indices=order[mine][rows], columns=columns))
         return tuple(found)
 
     def on(self, engine: str) -> Program:

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from gpsimd_core.isa.addresses import REGISTERS, Addresses, addresses, aligned, counts, legal_start
+from gpsimd_core.isa.addresses import (
+    REGISTERS,
+    Addresses,
+    addresses,
+    aligned,
+    counts,
+    every,
+    legal_start,
+    one_of,
+)
 from gpsimd_core.isa.enums import Dtype, ImmSrc, ImmSrcN, UpdateMode, WaitMode
 from gpsimd_core.isa.facts import Facts
 from gpsimd_core.isa.layout import Code, Columns
@@ -96,11 +105,10 @@ def member_of(field: str, code: type[Code], **more: Any) -> Rule:
 def field_in(field: str, *members: int, **more: Any) -> Rule:
     """The field is one of these numbers; the first of a single one is the writer's default."""
     allowed = " ".join(f"{m.name} ({int(m)})" if isinstance(m, Code) else _plain_number(m) for m in members)
-    numbers = np.array([int(m) for m in members])
     default = {field: int(members[0])} if len(members) == 1 else None
     return rule(
         "field_in" if len(members) > 1 else "field_is", field, (field,),
-        lambda c, f: np.isin(c[field], numbers), allowed, default=default, **more,
+        lambda c, f: one_of(c[field], members), allowed, default=default, **more,
     )  # fmt: skip
 
 
@@ -146,7 +154,7 @@ def reserved_zero(*fields: str, **more: Any) -> Rule:
         ok = np.ones(len(c), bool)
         for name in fields:
             column = c[name]
-            ok &= (column == 0) if column.ndim == 1 else ~column.any(axis=1)
+            ok &= (column == 0) if column.ndim == 1 else every(column == 0)
         return ok
 
     return rule("reserved_zero", "", fields, check, "zero in every reserved byte", **more)
@@ -207,13 +215,13 @@ def tensor_valid(
         if sbuf:
             region |= a.sbuf & (a.offset < f.geometry.sbuf_active)
         if psum:
-            width = np.isin(codes, FOUR_BYTES) if writes else True
+            width = one_of(codes, FOUR_BYTES) if writes else True
             region |= a.psum & (a.offset < f.geometry.psum_active) & width
         return aligned(a.address, codes) & region
 
     def plain(c: Columns, f: Facts) -> Bools:
         a = addresses(c, f, operand)
-        filled = (c[f"{operand}.num_elem"] > 0).all(axis=1)
+        filled = every(c[f"{operand}.num_elem"] > 0)
         fits = a.register | start(c, f, a, c[dtype], write)
         return ~a.indirect & (~a.register | a.register_ok) & (a.shape | filled) & fits
 
@@ -332,8 +340,8 @@ _UPDATE_REG = [m for m in UpdateMode if "_REG_" in m.name]
 
 def _one_kind(c: Columns, f: Facts) -> Bools:
     wait, update = c["wait_mode"], c["update_mode"]
-    mixed = np.isin(wait, _WAIT_IMM) & np.isin(update, _UPDATE_REG)
-    return ~(mixed | (np.isin(wait, _WAIT_REG) & np.isin(update, _UPDATE_IMM)))
+    mixed = one_of(wait, _WAIT_IMM) & one_of(update, _UPDATE_REG)
+    return ~(mixed | (one_of(wait, _WAIT_REG) & one_of(update, _UPDATE_IMM)))
 
 
 def _length(c: Columns, f: Facts) -> Bools:

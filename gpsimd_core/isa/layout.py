@@ -339,8 +339,21 @@ class Columns:
         column = self.memo.get(name)
         if column is None:
             leaf = self.layout.leaves[name]
-            column = self.records[name]
+            column = self._read(leaf)
             if leaf.bits:
                 column = (column >> leaf.shift) & ((1 << leaf.bits) - 1)
             self.memo[name] = column
         return column
+
+    def _read(self, leaf: Leaf) -> np.ndarray[Any, Any]:
+        """A leaf's numbers. Those inside one aligned word share one pass over the records."""
+        inside = leaf.offset % 4
+        if inside + leaf.itemsize * leaf.count > 4:
+            return np.ascontiguousarray(self.records[leaf.name])
+        number = leaf.offset // 4
+        word = self.memo.get(number)
+        if word is None:
+            word = self.memo[number] = np.ascontiguousarray(self.raw.view("<u4")[:, number])
+        units = word.view(leaf.format).reshape(len(word), -1)
+        first = inside // leaf.itemsize
+        return units[:, first : first + leaf.count] if leaf.is_array else units[:, first]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpsimd_core.isa.addresses import every
 from gpsimd_core.isa.checks import (
     active_channels,
     addresses,
@@ -44,7 +45,7 @@ def one_element(operand: str, needs: tuple[str, ...]) -> Rule:
     """The destination pattern holds one element a channel; waived where a shape register gives the count."""
     return rule(
         "one_element", operand, (f"{operand}.num_elem",),
-        lambda c, f: addresses(c, f, operand).shape | (c[f"{operand}.num_elem"] == 1).all(axis=1), "1",
+        lambda c, f: addresses(c, f, operand).shape | every(c[f"{operand}.num_elem"] == 1), "1",
         needs=needs,
     )  # fmt: skip
 
