@@ -8,7 +8,7 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from gpsimd_core.control import layout, registers
+from gpsimd_core.control import exceptions, layout, registers
 from gpsimd_core.control.core import ControlCore
 from gpsimd_core.control.disassembler import decode, disassemble
 from gpsimd_core.control.trap import Stop
@@ -30,6 +30,7 @@ def traced(core: ControlCore, max_steps: int, labels: Mapping[int, str] | None =
     """
     names = labels or {}
     for done in range(1, max_steps + 1):
+        core.state[layout.CODE] = 0
         before = core.state.copy()
         stop = core.run(1, fast=False)
         pc = int(before[layout.PC])
@@ -98,8 +99,9 @@ def _stores(core: ControlCore, before: NDArray[np.int64]) -> Iterator[str]:
 
 
 def _flow(core: ControlCore, following: int, labels: Mapping[int, str]) -> Iterator[str]:
-    if core.pc == following & layout.MASK:
-        return
-    looped = core.state[layout.SEQUENTIAL]
+    m = core.state
     target = labels.get(core.pc, f"{core.pc:08x}")
-    yield f"loop back to {target}" if looped else f"go to {target}"
+    if 0 < m[layout.CODE] < exceptions.FIRST_STOP:
+        yield f"{exceptions.NAMES[int(m[layout.CODE]) - 1]}, go to {target}"
+    elif core.pc != following & layout.MASK:
+        yield f"loop back to {target}" if m[layout.SEQUENTIAL] else f"go to {target}"

@@ -205,6 +205,13 @@ def core(code: bytes) -> ControlCore:
     return made
 
 
+def judged() -> list[int]:
+    """Positions in the state of what every comparison covers: PC, ARs, SAR, the loop and window registers, PS."""
+    names = ("sar", "lbeg", "lend", "lcount", "windowbase", "windowstart", "ps")
+    special = [at.SR + registers.find("sr", name, "classic").number for name in names]
+    return [at.PC, *range(at.AR, at.AR + 32), *special]
+
+
 def columns(record: dict[str, int]) -> dict[str, int]:
     """Where in the core's state each register of QEMU's record lies: name = position."""
     places = {f"ar{n:02d}": at.AR + n for n in range(32)} | {"pc": at.PC}
