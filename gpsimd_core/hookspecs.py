@@ -16,6 +16,7 @@ import pluggy
 if TYPE_CHECKING:
     from gpsimd_core.machine import Machine
     from gpsimd_core.values import (
+        Activation,
         BlobNote,
         BlobSite,
         Encoding,
@@ -141,6 +142,21 @@ def gpsimd_formats() -> Mapping[int, Any]:  # type: ignore[empty-body]
 
     Returns:
         Wire dtype code to `gpsimd_core.isa.formats.Format`.
+    """
+
+
+@hookspec
+def gpsimd_activations(gen: Generation) -> Iterable[Activation]:  # type: ignore[empty-body]
+    """Rows of the table of activation functions, beside those of the core.
+
+    On hardware the host loads this table; no source numbers its rows, so the numbers of the core's rows are its own.
+
+    Args:
+        gen: what is being built. Return () for a generation you do not extend.
+
+    Returns:
+        Functions with their numbers. Two for one number, or of one name, are a clash; `overrides` replaces a row, the
+        core's own ones as "gpsimd-core:exp".
     """
 
 

@@ -20,6 +20,7 @@ from gpsimd_core import hookspecs
 from gpsimd_core.errors import PluginTrouble, UsageError
 from gpsimd_core.hookspecs import API, GROUP_GENERATIONS, GROUP_PLUGINS
 from gpsimd_core.isa import enums
+from gpsimd_core.isa.activations import ACTIVATIONS
 from gpsimd_core.isa.checks import COMMON_RULES
 from gpsimd_core.isa.facts import Facts
 from gpsimd_core.isa.layout import Code, RecordLayout
@@ -27,6 +28,7 @@ from gpsimd_core.isa.layouts.common import Opaque
 from gpsimd_core.isa.policies import POLICIES, PROFILES, resolve
 from gpsimd_core.machine import BoundRule, Hooks, Machine, RuleBook, suggest
 from gpsimd_core.values import (
+    Activation,
     Encoding,
     Engine,
     EngineBinding,
@@ -231,6 +233,7 @@ class _Builder:
         books = self._books(gen, encodings, instructions, layouts, sets, policies)
         engines = {c.value.name: c.value for c in tables.get("engine", {}).values()}
         bindings = self._bindings(encodings, engines, tables)
+        activations = self._activations(tables["activation"])
         if self.problems:
             count = f"{len(self.problems)} problem{'s' if len(self.problems) > 1 else ''}"
             raise PluginTrouble("\n".join([f"cannot build {gen.name}, {count}:", *self.problems]))
@@ -247,6 +250,7 @@ class _Builder:
             engines=engines,
             bindings=bindings,
             formats=self._formats(policies),
+            activations=activations,
             facts=facts,
             owners={(kind, c.key): c.owner for kind, table in tables.items() for c in table.values()},
             warnings=tuple(self.roster.warnings),
@@ -281,6 +285,11 @@ class _Builder:
                     self._claim("binding", owner, _typed(v, EngineBinding, owner).instruction, v)
         for p in (*POLICIES, *PROFILES):
             self._claim("policy" if isinstance(p, Policy) else "profile", CORE, p.name, p)
+        for a in ACTIVATIONS:
+            self._claim("activation", CORE, f"{a.number}", a)
+        for owner, values in self.roster.ask("gpsimd_activations", gen=gen):
+            for v in values:
+                self._claim("activation", owner, f"{_typed(v, Activation, owner).number}", v)
         for owner, values in self.roster.ask("gpsimd_policies"):
             for v in values:
                 self._claim("policy" if isinstance(v, Policy) else "profile", owner, v.name, v)
@@ -452,6 +461,17 @@ class _Builder:
                 )
             bindings[encoding.name] = row
         return bindings
+
+    def _activations(self, table: Mapping[str, _Claim]) -> dict[int, Activation]:
+        by_name: dict[str, _Claim] = {}
+        for claim in table.values():
+            other = by_name.setdefault(claim.value.name, claim)
+            if other is not claim:
+                self.problems.append(
+                    f"  activation {claim.value.name}: {self._title(other.owner)} gives it number {other.key}, "
+                    f"{self._title(claim.owner)} number {claim.key}; each name stands once"
+                )
+        return {c.value.number: c.value for c in sorted(table.values(), key=lambda c: int(c.value.number))}
 
     def _formats(self, policies: Mapping[str, str | int]) -> dict[int, Any]:
         from gpsimd_core.isa.dtypes import wire_formats

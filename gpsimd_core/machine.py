@@ -17,7 +17,7 @@ from attrs import field, frozen
 from gpsimd_core.errors import UsageError
 from gpsimd_core.isa.facts import Facts
 from gpsimd_core.isa.layout import RecordLayout
-from gpsimd_core.values import Encoding, Engine, EngineBinding, Generation, Instruction, Rule
+from gpsimd_core.values import Activation, Encoding, Engine, EngineBinding, Generation, Instruction, Rule
 
 if TYPE_CHECKING:
     from gpsimd_core.program import Program, Report
@@ -73,6 +73,8 @@ class Machine:
     bindings: Mapping[str, EngineBinding]
     formats: Mapping[int, Any]
     """Wire dtype code to Format, as the policies say."""
+    activations: Mapping[int, Activation]
+    """Number to activation function."""
     facts: Facts
     owners: Mapping[tuple[str, str], str]
     """(kind, name) to the plugin that gave it."""

@@ -68,14 +68,15 @@ def validate(machine: Machine, program: Any) -> Report:
             extra += [_unknown(machine, program[i]) for i in group.indices.tolist()]
             continue
         book = machine.books[group.encoding.name]
-        rows.append((group.indices, judge(machine, group, book)))
+        outcomes = judge(machine, group, book)
+        rows.append((group.indices, outcomes))
         if group.layout.cls is Opaque:
             why = "no source grounds the layout of this opcode"
             unchecked += [
                 NotChecked(index=i, name=group.encoding.name, rule="everything beyond header and events", why=why)
                 for i in group.indices.tolist()
             ]
-        extra += _engine_check(machine, program, group, engines)
+        extra += _engine_check(machine, program, group, outcomes, engines)
     return Report(machine, len(program), rows, extra, unchecked, engines.tolist())
 
 
@@ -99,8 +100,10 @@ def judge(machine: Machine, group: Group, book: RuleBook) -> list[Outcome]:
         seen = everything & checked[i]
         failed = np.flatnonzero(seen & ~(everything & good[i]))
         skipped = np.flatnonzero(~seen)
+        why = f"needs {', '.join(book.rules[n].rule.name for n in bound.needs)}"
+        if bound.rule.open:
+            failed, skipped, why = np.zeros(0, int), failed, bound.rule.open
         if len(failed) or len(skipped):
-            why = tuple(book.rules[n].rule.name for n in bound.needs)
             name = group.encoding.name if group.encoding else "unknown"
             outcomes.append(
                 Outcome(name=name, columns=columns, bound=bound, position=i, failed=failed, unchecked=skipped, why=why)
@@ -149,8 +152,10 @@ def _touches_psum(machine: Machine, group: Group) -> np.ndarray[Any, Any]:
     return touched
 
 
-def _engine_check(machine: Machine, program: Program, group: Group, engines: np.ndarray[Any, Any]) -> list[Violation]:
-    """Assign engines to the records of a group; violations where a stream's engine, or every owner, refuses one."""
+def _engine_check(
+    machine: Machine, program: Program, group: Group, outcomes: list[Outcome], engines: np.ndarray[Any, Any]
+) -> list[Violation]:
+    """Assign engines to the records of a group that break no rule; violations where no engine that may takes one."""
     assert group.encoding is not None
     binding = machine.bindings[group.encoding.name]
     if not binding.engines:
@@ -167,7 +172,11 @@ def _engine_check(machine: Machine, program: Program, group: Group, engines: np.
             taken[row] = wanted in accepted and accepted[wanted][row]
     engines[group.indices[taken]] = first[taken]
     found = []
-    for row in np.flatnonzero(~taken).tolist():
+    sound = np.ones(len(group.columns), bool)
+    for o in outcomes:
+        if not o.bound.warning:
+            sound[o.failed] = False
+    for row in np.flatnonzero(~taken & sound).tolist():
         index = int(group.indices[row])
         wanted = streams[row] if streams else None
         takers = [name for name, ok in accepted.items() if ok[row]]
@@ -309,10 +318,13 @@ class Step:
 
     def widened(self, p: Placed) -> np.ndarray[Any, Any]:
         """The elements of a placed operand as fp32 bits: uint32, (channels, elements)."""
-        codes = read_operand(self.core.memory, p, self.formats)
-        codes = np.ascontiguousarray(codes).view(f"u{p.size}")
-        out = np.empty(codes.shape, np.uint32)
-        self.core.compiled(widen_rows)(codes, self.core.machine.format_table[p.code], out)
+        return self.widened_codes(read_operand(self.core.memory, p, self.formats).view(f"u{p.size}"), p.code)
+
+    def widened_codes(self, codes: np.ndarray[Any, Any], code: int) -> np.ndarray[Any, Any]:
+        """Codes of a dtype as fp32 bits: uint32, of the same shape (channels, elements)."""
+        words = np.ascontiguousarray(codes, np.uint32)
+        out = np.empty(words.shape, np.uint32)
+        self.core.compiled(widen_rows)(words, self.core.machine.format_table[code], out)
         return out
 
     def narrowed(self, operand: str, hub: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -326,9 +338,9 @@ class Step:
             (channels, elements) of the dtype's numpy type.
         """
         p = self.operands[operand]
-        out = np.empty(hub.shape, f"u{p.size}")
+        out = np.empty(hub.shape, np.uint32)
         self.core.compiled(narrow_rows)(np.ascontiguousarray(hub), self.core.machine.format_table[p.code], out)
-        return out.view(self.formats[p.code].dtype)
+        return out.astype(f"u{p.size}", copy=False).view(self.formats[p.code].dtype)
 
     def imm_hub(self, name: str) -> np.ndarray[Any, Any]:
         """An immediate as fp32 bits, one a channel: uint32, (channels, 1); inline ones are fp32 bits already."""

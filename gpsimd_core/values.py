@@ -14,6 +14,7 @@ from attrs import field, frozen
 from attrs.validators import in_, matches_re
 
 __all__ = [
+    "Activation",
     "BlobNote",
     "BlobSite",
     "CompiledKernel",
@@ -96,7 +97,7 @@ class Generation:
     title: str
     geometry: Geometry
     features: frozenset[str] = field(converter=_names, default=frozenset())
-    """Variants of layouts that exist here: `mem_pattern`, `mxtensor_v2`, `inst_flags`."""
+    """What its records have: `mem_pattern`, `mxtensor_v2`, `inst_flags`, `strict_register_form`."""
     defaults: tuple[tuple[str, str], ...] = ()
     """Policy defaults that differ on this generation, such as the flavour of fp8 code 0xE."""
     facts: tuple[tuple[str, str], ...] = ()
@@ -185,6 +186,8 @@ class Rule:
     """Field values that this rule forces when a field is left out by a writer."""
     warning: bool = False
     """A warning, which becomes a violation under `strict`."""
+    open: str = ""
+    """Why nobody can judge the records on which `check` is false: they are listed as not checked, never as broken."""
     overrides: str | None = None
     evidence: Evidence
 
@@ -253,6 +256,25 @@ class Instruction:
     halts: bool = False
     """It ends its stream."""
     semantics: str = ""
+    overrides: str | None = None
+    evidence: Evidence
+
+
+@frozen(kw_only=True)
+class Activation:
+    """One row of the table of activation functions, which the host of the hardware would load.
+
+    `function` is a lane on fp32 bits: `function(bits) -> bits`, or `function(bits, parameter) -> bits` where
+    `parameter` names what the second one is (fp32 bits as well).
+    """
+
+    number: int = field(validator=in_(range(256)))
+    name: str = field(validator=_name)
+    function: Callable[..., int] = field(eq=False)
+    parameter: str = ""
+    formula: str
+    ulp: float
+    """Bound of the error, in units of the last place of the fp32 result; 0 means exact, 0.5 correctly rounded."""
     overrides: str | None = None
     evidence: Evidence
 

@@ -15,7 +15,7 @@ def widen_rows(codes: Any, row: Any, out: Any) -> None:
     """Codes of one format as fp32 bits.
 
     Args:
-        codes: unsigned, (channels, elements).
+        codes: uint32, (channels, elements).
         row: the format's row.
         out: uint32 of the same shape.
     """
@@ -30,7 +30,7 @@ def narrow_rows(hub: Any, row: Any, out: Any) -> None:
     Args:
         hub: uint32, (channels, elements).
         row: the format's row.
-        out: unsigned, of the same shape.
+        out: uint32, of the same shape.
     """
     for c in range(hub.shape[0]):
         narrow_row(hub[c], row, out[c], c * hub.shape[1])

@@ -19,6 +19,13 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import AccumCmd, AluOp, Dtype, ImmSrcN, ReduceCmd, TensScalarRevOps
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.activation import (
+    activate,
+    activate2,
+    activate2_missing,
+    activate_missing,
+    activate_quantize,
+)
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s1s2d2_am import S1S2D2Am
 from gpsimd_core.isa.layouts.s2d2_ac import S2D2Ac
@@ -70,6 +77,8 @@ ACTIVATE = Instruction(
         (8, member_of("accumulator_cmd", AccumCmd)),
     ),
     accumulator="accumulator_cmd",
+    kernel=activate,
+    unsupported=activate_missing,
     semantics=(
         "dst[k] = function(src[k] * scale_value + bias), product and sum rounded apart. A fold command adds the values "
         "before conversion into the ACT accumulator of the lane; imm is the seed of LOAD_ACCUMULATE."
@@ -107,6 +116,9 @@ ACTIVATE_QUANTIZE = Instruction(
         *_moved(7, "field_in[in_dtype]", "field_is[out_dtype]"),
         (7, active_channels()),
     ),
+    immediates=("bias_addr",),
+    kernel=activate_quantize,
+    unsupported=activate_missing,
     semantics=(
         "dst[k] = function(src[k] * dequant_scale_value + bias) * quant_scale_value + quant_zero_value, to UINT8; the bias of "
         "channel c lies at bias_addr plus c partitions."
@@ -161,6 +173,8 @@ ACTIVATE2 = Instruction(
         (7, active_channels()),
     ),
     accumulator="reduce_cmd",
+    kernel=activate2,
+    unsupported=activate2_missing,
     semantics=(
         "dst[k] = function(op1(op0(src[k], imm0), imm1)) in fp32; relu_param is the slope below zero of leaky_relu. REDUCE "
         "and RESET_REDUCE fold the values before conversion with reduce_op into the accumulator of the lane."

@@ -12,10 +12,11 @@ from gpsimd_core.isa.checks import (
     tensor_valid,
 )
 from gpsimd_core.isa.enums import Dtype
+from gpsimd_core.isa.kernels.read_accumulator import row, run
 from gpsimd_core.isa.layouts.d1_rd import D1Rd
 from gpsimd_core.isa.ops.dve_read_accumulator import one_element
 from gpsimd_core.isa.ops.shared import CHANNELS, valid
-from gpsimd_core.values import Evidence, Instruction, Operand
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand
 
 __all__ = ["ACTIVATION_READ_ACCUMULATOR"]
 
@@ -40,6 +41,7 @@ ACTIVATION_READ_ACCUMULATOR = Instruction(
     writes=(Operand(name="out", at="dst", dtype="dtype"),),
     rules=RULES,
     accumulator="read",
+    kernel=CompiledKernel(run=run, row=row),
     semantics=(
         "dst of channel c = the ACT accumulator of the partition that dst names plus c, converted to dtype. The "
         "accumulator keeps its value."

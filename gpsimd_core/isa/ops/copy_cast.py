@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpsimd_core.isa.checks import active_channels, dtype_valid, field_in, field_is, reserved_zero, rules, same_count
 from gpsimd_core.isa.enums import AluOp, TensorSubdim
+from gpsimd_core.isa.kernels.moves import cast, copy, reciprocal
 from gpsimd_core.isa.layouts.s4d4_tr import S4D4Tr
 from gpsimd_core.isa.ops.shared import Rows, placed, same_dtype, valid
 from gpsimd_core.values import Evidence, Instruction, Operand, Reading
@@ -59,6 +60,7 @@ COPY = Instruction(
     reads=READS,
     writes=WRITES,
     rules=rules(EVIDENCE, *HEAD, (3, SAME_DTYPE), *REST),
+    kernel=copy,
     semantics="dst[k] takes the bits of src[k].",
     evidence=EVIDENCE,
 )
@@ -70,6 +72,7 @@ CAST = Instruction(
     reads=READS,
     writes=WRITES,
     rules=rules(EVIDENCE, *HEAD, *REST),
+    kernel=cast,
     semantics="dst[k] = src[k] through fp32 to out_dtype; its bits when the dtypes are equal.",
     evidence=EVIDENCE,
 )
@@ -81,6 +84,7 @@ RECIPROCAL = Instruction(
     reads=READS,
     writes=WRITES,
     rules=rules(RECIPROCAL_EVIDENCE, *HEAD, *REST),
+    kernel=reciprocal,
     semantics="dst[k] = 1 / src[k] in fp32, correctly rounded; infinity with the sign of a zero.",
     evidence=RECIPROCAL_EVIDENCE,
 )

@@ -18,6 +18,9 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import AffineSelectCmp
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.generators import affine_select as affine_select_kernel
+from gpsimd_core.isa.kernels.generators import affine_select_ready
+from gpsimd_core.isa.kernels.generators import iota as iota_kernel
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.d4_iota import D4Iota
 from gpsimd_core.isa.layouts.s2d2_ts_as import S2D2TsAs
@@ -75,9 +78,12 @@ TENSOR_SCALAR_AFFINE_SELECT = Instruction(
         (6, in_sbuf("src", SINCE_V3, "affine_in_sbuf", needs=valid("src"))),
         (6, in_sbuf("dst", SINCE_V3, "affine_in_sbuf", needs=valid("dst"))),
     ),
+    kernel=affine_select_kernel,
+    ready=affine_select_ready,
     semantics=(
         "value = base + sum of index * step + channel * channel_multiplier, in int32. Where value compared with zero by "
-        "fill_mode holds, dst[k] = src[k] through fp32, else the fp32 number in register fill_reg."
+        "fill_mode holds, dst[k] = src[k] through fp32, or its bits when the dtypes are equal; else the fp32 number in "
+        "register fill_reg."
     ),
     evidence=AFFINE,
 )  # fmt: skip
@@ -96,6 +102,7 @@ IOTA = Instruction(
         (4, generated("src_data_pattern", "dst")),
         (5, reserved_zero("reserved0", "reserved1", "reserved2")),
     ),
+    kernel=iota_kernel,
     semantics=(
         "dst[k] = base + sum of index * step + channel * channel_multiplier, in int32, channels counted from 0; converted "
         "where out_dtype is floating, low bits where it is a narrower integer."

@@ -17,6 +17,8 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.dtypes import SIZES
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.moves import memset
+from gpsimd_core.isa.kernels.search import indices_ready, read_indices
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.d4_mr import D4Mr
 from gpsimd_core.isa.ops.shared import Bools, core_version, count_in, placed, valid
@@ -64,6 +66,7 @@ MEMSET = Instruction(
         (6, active_channels()),
         (7, reserved_zero(*RESERVED)),
     ),
+    kernel=memset,
     semantics="Every element of dst takes the low bytes of set_value, as raw bits.",
     evidence=MEMSET_EVIDENCE,
 )  # fmt: skip
@@ -85,6 +88,8 @@ DVE_READ_INDICES = Instruction(
         (6, active_channels()),
         (7, reserved_zero(*RESERVED)),
     ),
+    kernel=read_indices,
+    ready=indices_ready,
     semantics=(
         "dst of each channel = the eight positions that match_replace8 latched; a value that was not found gives all ones."
     ),

@@ -7,6 +7,7 @@ import numpy as np
 from gpsimd_core.isa.checks import dtype_in, field_is, member_of, reserved_zero, rule, rules
 from gpsimd_core.isa.enums import DataSrc
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.moves import load_map, move, registers_ready
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.ctrl_im import CtrlIm
 from gpsimd_core.isa.layouts.ctrl_mv import CtrlMv
@@ -87,6 +88,8 @@ MOVE = Instruction(
         (6, member_of("move_source", DataSrc)),
         (7, reserved_zero("reserved0")),
     ),
+    kernel=move,
+    ready=registers_ready,
     semantics=(
         "For i below num_mov, dst_registers[i] takes the 32 bits of register src_registers[i] or of immediate[i]. Registers "
         "128 and 129 read as the low and high word of the address of the next record; writing them does nothing."
@@ -108,6 +111,7 @@ LOAD_MASK_SELECT = Instruction(
         (4, field_is("param_ram_offset", 0)),
         (5, reserved_zero("reserved0")),
     ),
+    kernel=load_map,
     semantics="Keeps the 32 bytes as the lane map of stream_shuffle.",
     evidence=MASK_EVIDENCE,
 )  # fmt: skip

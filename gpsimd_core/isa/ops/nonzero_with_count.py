@@ -17,6 +17,7 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import Dtype
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.search import nonzero_with_count
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s3d3_nonzero_with_count import S3D3NonzeroWithCount
 from gpsimd_core.isa.layouts.s3d3_seq_bounds import S3D3SeqBounds
@@ -75,6 +76,7 @@ NONZERO_WITH_COUNT = Instruction(
         (6, active_channels()),
         (7, reserved_zero("reserved0", "reserved1")),
     ),
+    kernel=nonzero_with_count,
     semantics=(
         "dst = the positions of the non-zero elements of src in order, plus index_offset, then padding_val, then their "
         "number in the last element. Neither zero counts, nor does NaN."

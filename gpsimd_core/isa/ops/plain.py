@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpsimd_core.isa.kernels.moves import nothing
 from gpsimd_core.isa.layout import Layout
 from gpsimd_core.isa.layouts.ctrl_al import CtrlAl
 from gpsimd_core.isa.layouts.ctrl_im import CtrlIm
@@ -55,11 +56,13 @@ RULES = Evidence(
 )
 
 
-def plain(name: str, alias: str, layout: type[Layout], semantics: str, *, missing: str = "") -> Instruction:
-    """One such instruction."""
+def plain(
+    name: str, alias: str, layout: type[Layout], semantics: str, *, missing: str = "", halts: bool = False
+) -> Instruction:
+    """One such instruction; without `missing` it carries events and does nothing else."""
     return Instruction(
         name=name, aliases=(alias,) if alias else (), layout=layout, rules=generic(layout, RULES), missing=missing,
-        semantics=semantics, evidence=layout.evidence,
+        kernel=None if missing else nothing, halts=halts, semantics=semantics, evidence=layout.evidence,
     )  # fmt: skip
 
 
@@ -71,7 +74,7 @@ EVENTS = "Carries events and nothing else."
 
 # fmt: off
 MATMUL = plain("matmul", "", S3D3Mm, ONLY, missing="the matrix engine is not modelled")
-ACTIVATION_TABLE_LOAD = plain("activation_table_load", "ActivationTableLoad", CtrlNo, "Loads the activation tables that the host prepared.")
+ACTIVATION_TABLE_LOAD = plain("activation_table_load", "ActivationTableLoad", CtrlNo, "Loads the activation tables that the host prepared: here the table of the machine is always there, so it carries events and nothing else.")
 REG_STORE = plain("reg_store", "", D4Mr, ONLY, missing="no source says which registers it stores")
 RNG = plain("rng", "", D4Mr, ONLY, missing="the generator's state and stream")
 BATCH_NORM_STATS = plain("batch_norm_stats", "BatchNormStats", S4D2Bn, ONLY, missing=STATISTICS)
@@ -85,7 +88,7 @@ MODIFY_POOL_CONFIG = plain("modify_pool_config", "ModifyPoolConfig", ModifyPoolC
 CUSTOM_OP_HEADER = plain("custom_op_header", "CustomOpHeader", CustomOpHeader, ONLY, missing="custom operations are host code")
 CUSTOM_OP_PAYLOAD = plain("custom_op_payload", "CustomOpPayload", CustomOpPayload, ONLY, missing="custom operations are host code")
 ENGINE_NOP = plain("engine_nop", "EngineNop", CtrlIm, EVENTS)
-HALT = plain("halt", "", CtrlNo, "Ends its stream.")
+HALT = plain("halt", "", CtrlNo, "Ends its stream.", halts=True)
 DRAIN = plain("drain", "", CtrlNo, EVENTS)
 INSTRUCTION_FLUSH = plain("instruction_flush", "InstructionFlush", CtrlNo, EVENTS)
 NOP = plain("nop", "", CtrlNo, EVENTS)

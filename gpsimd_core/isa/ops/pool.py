@@ -13,6 +13,7 @@ from gpsimd_core.isa.checks import (
     rules,
 )
 from gpsimd_core.isa.enums import Dtype, PoolType, TensorSubdim
+from gpsimd_core.isa.kernels.windows import max_pool_select, pool, pool_select_missing
 from gpsimd_core.isa.layouts.s4d4_pl import S4D4Pl
 from gpsimd_core.isa.ops.shared import Rows, placed, reduced_count, valid
 from gpsimd_core.values import Evidence, Instruction, Operand, Rule
@@ -59,6 +60,7 @@ POOL = Instruction(
     rules=rules(
         EVIDENCE, *_rest(dtype_valid("out_dtype", fp32r=True), field_in("pool_func", PoolType.MAX, PoolType.AVG))
     ),
+    kernel=pool,
     semantics=(
         "Folds each window of the dimensions that pool_dim names, in fp32: the largest element (MAX), or the sum times "
         "pool_scale (AVG)."
@@ -76,6 +78,8 @@ MAX_POOL_SELECT = Instruction(
         EVIDENCE,
         *_rest(field_in("out_dtype", Dtype.UINT8, Dtype.UINT16, Dtype.UINT32), field_is("pool_func", PoolType.NONE)),
     ),
+    kernel=max_pool_select,
+    unsupported=pool_select_missing,
     semantics="dst = the index of the largest element inside each window, dim 0 fastest, the first on ties.",
     evidence=EVIDENCE,
 )

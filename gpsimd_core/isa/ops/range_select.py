@@ -19,6 +19,7 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import AccumCmd, AluOp, Dtype
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.selects import range_select
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s2d2_rs import S2D2Rs
 from gpsimd_core.isa.ops.shared import CHANNELS, Bools, core_version, operator_in, placed, valid
@@ -90,6 +91,7 @@ RANGE_SELECT = Instruction(
     immediates=("bound0", "bound1"),
     rules=RULES,
     accumulator="reduce_cmd",
+    kernel=range_select,
     semantics=(
         "key = base + k in fp32; where comp_op0(key, bound0) and comp_op1(key, bound1) hold, dst[k] = src[k], else "
         "fill_val. With ACCUMULATE or ZERO_ACCUMULATE the largest value of the row, fill included, before it is "

@@ -13,6 +13,14 @@ from gpsimd_core.isa.checks import (
     same_count,
 )
 from gpsimd_core.isa.enums import Dtype, ImmSrcN
+from gpsimd_core.isa.kernels.search import (
+    find_index8,
+    find_index_missing,
+    match_replace8,
+    match_value_load,
+    max8,
+    values_ready,
+)
 from gpsimd_core.isa.layouts.s2_bn import S2Bn
 from gpsimd_core.isa.layouts.s4d2_bn import S4D2Bn
 from gpsimd_core.isa.layouts.s4d4_mr import S4D4Mr
@@ -62,6 +70,7 @@ MAX8 = Instruction(
         (5, active_channels()),
         (6, reserved_zero("reserved0", "reserved1")),
     ),
+    kernel=max8,
     semantics="dst = the eight largest elements of each channel, largest first; NaN below -inf, equal values count apart.",
     evidence=EVIDENCE,
 )
@@ -82,6 +91,7 @@ MATCH_VALUE_LOAD = Instruction(
         (5, active_channels()),
         (6, reserved_zero("reserved0", "reserved1", "reserved2", "reserved3")),
     ),
+    kernel=match_value_load,
     semantics="Keeps eight values for each channel, for find_index8 and match_replace8.",
     evidence=EVIDENCE,
 )
@@ -104,6 +114,9 @@ FIND_INDEX8 = Instruction(
         (5, active_channels()),
         (6, reserved_zero("reserved0", "reserved1")),
     ),
+    kernel=find_index8,
+    ready=values_ready,
+    unsupported=find_index_missing,
     semantics=(
         "dst[k] = the position of the first element that equals the loaded value k; equal values take successive "
         "positions; a value that is not found gives all ones."
@@ -128,6 +141,8 @@ MATCH_REPLACE8 = Instruction(
         (4, active_channels()),
         (5, reserved_zero("reserved0")),
     ),
+    kernel=match_replace8,
+    ready=values_ready,
     semantics=(
         "Copies src to dst, the first match of each loaded value replaced by the fp32 immediate, and latches the "
         "positions for dve_read_indices."

@@ -17,6 +17,7 @@ from gpsimd_core.isa.checks import (
 from gpsimd_core.isa.dtypes import SIZES
 from gpsimd_core.isa.enums import Dtype
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.search import sort
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s1d2_sort import S1D2Sort
 from gpsimd_core.isa.ops.shared import CHANNELS, Bools, operator_in, placed, same_dtype, valid
@@ -81,6 +82,7 @@ SORT = Instruction(
     writes=(Operand(name="out", at="dst", dtype="out_dtype"),),
     immediates=("index_offset",),
     rules=RULES,
+    kernel=sort,
     semantics=(
         "dst = pairs of key and position plus index_offset, by key upwards (IS_LT) or downwards (IS_GT), equal keys in "
         "their order, NaN last. A position is stored as raw integer bits of the key's width."

@@ -17,6 +17,7 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import AluOp, TensorSubdim
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.moves import map_ready, shuffle, transpose, transpose_missing
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s4d4_tr import S4D4Tr
 from gpsimd_core.isa.ops.copy_cast import READS, SAME_DTYPE, WRITES
@@ -73,6 +74,8 @@ STREAM_SHUFFLE = Instruction(
         *REST,
         (7, same_count("src", "dst", needs=valid("src", "dst"))),
     ),
+    kernel=shuffle,
+    ready=map_ready,
     semantics=(
         "Inside each 32 partitions, partition i of dst takes partition map[i] of src, by the map that load_mask_select "
         "loaded. 255 leaves partition i unwritten."
@@ -94,6 +97,8 @@ STREAM_TRANSPOSE = Instruction(
         (7, _not_larger()),
         (8, count_multiple("src", 32)),
     ),
+    kernel=transpose,
+    unsupported=transpose_missing,
     semantics="Inside each 32 partitions, dst[p, 32 t + e] = src[e, 32 t + p]: every block of 32 by 32 is transposed.",
     evidence=TRANSPOSE,
 )

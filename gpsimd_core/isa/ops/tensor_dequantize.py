@@ -7,6 +7,7 @@ import numpy as np
 from gpsimd_core.isa.checks import active_channels, addresses, counts, field_in, field_is, reserved_zero, rule, rules
 from gpsimd_core.isa.enums import DequantFmt, Dtype
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.dequantize import dequantize, dequantize_missing
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s3d3_tens_dequant import S3D3TensDequant
 from gpsimd_core.isa.ops.shared import Bools, When, core_version, placed, valid, where
@@ -70,6 +71,8 @@ TENSOR_DEQUANTIZE = Instruction(
     reads=(Operand(name="packed", at="src", dtype="in_dtype"),),
     writes=(Operand(name="out", at="dst", dtype="out_dtype"),),
     rules=RULES,
+    kernel=dequantize,
+    unsupported=dequantize_missing,
     semantics=(
         "Each packed code becomes an fp8 byte: E2M1 or INT4 to E5M2, E2M3 to E4M3. The low nibble comes first; 6-bit codes "
         "are little-endian. Neither the NF4 code book nor the scale of a group is known."

@@ -15,6 +15,7 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import ImmSrc
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.selects import tensor_scalar_select
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s3d3_ts_select import S3D3TsSelect
 from gpsimd_core.isa.ops.shared import CHANNELS, Bools, placed, same_width, valid
@@ -53,6 +54,7 @@ TENSOR_SCALAR_SELECT = Instruction(
     writes=(Operand(name="out", at="dst", dtype="dtype"),),
     immediates=("src1_imm", "pred_imm"),
     rules=RULES,
+    kernel=tensor_scalar_select,
     semantics=(
         "Where the predicate of the channel is not zero, dst[k] takes the bits of src0[k], else those of src1_imm; "
         "reversed_pred exchanges the two."
