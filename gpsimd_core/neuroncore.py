@@ -185,7 +185,9 @@ class NeuronCore:
         if checker is not None:
             seen.append(checker)
         if isinstance(given, Program):
-            streams = {"": Stream(self, given, None, self.registers, fused=all(w.bulk for w in seen))}
+            singly = self.machine.policies["strict"] == "on" or max_instructions is not None
+            fused = not singly and all(w.bulk for w in seen)
+            streams = {"": Stream(self, given, None, self.registers, fused=fused)}
             done = self._one(streams[""], seen, max_instructions)
         else:
             streams = {e: Stream(self, p, e, self.registers.copy(), fused=False) for e, p in given.items()}
