@@ -65,8 +65,8 @@ class Outcome:
     """Rows of the group that break it."""
     unchecked: np.ndarray[Any, Any]
     """Rows of the group on which it was not judged."""
-    why: tuple[str, ...]
-    """Names of the rules it stands on."""
+    why: str
+    """Why the others were not judged."""
 
 
 class Report:
@@ -115,10 +115,9 @@ class Report:
     def not_checked(self) -> tuple[NotChecked, ...]:
         """Rules that stand on a broken one, and everything beyond header and events of opaque records."""
         found = [
-            (int(at[row]), o.position, NotChecked(index=int(at[row]), name=o.name, rule=o.bound.rule.name, why=why))
+            (int(at[row]), o.position, NotChecked(index=int(at[row]), name=o.name, rule=o.bound.rule.name, why=o.why))
             for at, outcomes in self._rows
             for o in outcomes
-            for why in [f"needs {', '.join(o.why)}"]
             for row in o.unchecked
         ]
         found += [(n.index, 10_000, n) for n in self._extra_unchecked]

@@ -74,12 +74,13 @@ def rule(
     sets: tuple[str, ...] = (),
     default: dict[str, int] | None = None,
     warning: bool = False,
+    open: str = "",
     evidence: Evidence = _UNSET,
 ) -> Rule:
     """A rule not yet numbered; see `gpsimd_core.values.Rule` for the arguments."""
     return Rule(
         id=id, part=part, fields=fields, check=check, allowed=allowed, needs=needs, sets=sets,
-        default=tuple((default or {}).items()), warning=warning, evidence=evidence,
+        default=tuple((default or {}).items()), warning=warning, open=open, evidence=evidence,
     )  # fmt: skip
 
 

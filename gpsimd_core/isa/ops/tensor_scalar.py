@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gpsimd_core.isa.addresses import addresses
 from gpsimd_core.isa.checks import (
     POINTER_TEXT,
     active_channels,
@@ -23,6 +24,10 @@ from gpsimd_core.isa.checks import (
 from gpsimd_core.isa.dtypes import SIZES
 from gpsimd_core.isa.enums import AccumCmd, AluOp, Dtype, ImmSrc, TensScalarRevOps
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.combine import crc32_missing
+from gpsimd_core.isa.kernels.elementwise import run
+from gpsimd_core.isa.kernels.elementwise_plan import scalar_bitvec_row, scalar_row, transpose_scalar_row
+from gpsimd_core.isa.kernels.pointer_scalars import pointed_arith, pointed_bitvec, pointers_out_of_reach
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s3d3_ts import S3D3Ts
 from gpsimd_core.isa.ops.shared import (
@@ -39,7 +44,7 @@ from gpsimd_core.isa.ops.shared import (
     valid,
     where,
 )
-from gpsimd_core.values import Evidence, Instruction, Operand, Rule
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Rule
 
 __all__ = [
     "TENSOR_SCALAR_ARITH_OP",
@@ -209,6 +214,10 @@ def _pointed(dtype: str | int, *needs: str) -> Rows:
     )
 
 
+def _plain_source(c: Columns, f: Facts) -> Bools:
+    return ~addresses(c, f, "src").indirect
+
+
 REST: Rows = (
     *moved(7),
     (8, member_of("reverse_operands", TensScalarRevOps)),
@@ -216,6 +225,17 @@ REST: Rows = (
     (9, field_is("accumulator_cmd", AccumCmd.IDLE)),
     (10, dtype_valid("in_dtype")),
     (10, dtype_valid("out_dtype", fp32r=True)),
+    (
+        12,
+        rule(
+            "indirect_quadrant",
+            "src",
+            ("src.start_addr",),
+            _plain_source,
+            "not known",
+            open="an indirect source: the body of the header's quadrant test is not given",
+        ),
+    ),
 )
 
 TRANSPOSED: Rows = (
@@ -242,6 +262,7 @@ TENSOR_SCALAR_ARITH_OP = Instruction(
     immediates=("imm0", "imm1"),
     rules=rules(EVIDENCE, *ARITH_OPERATORS, *ARITH_IMMEDIATES, *REST),
     takes=_takers,
+    kernel=CompiledKernel(run=run, row=scalar_row),
     semantics=(
         f"{COMPUTES} in fp32, each operator rounded, one conversion at the store. {SWAPS} RSQRT, then BYPASS, gives one "
         "over the square root. The integer operators of DVE, where there are any, take raw 32-bit scalars."
@@ -257,6 +278,8 @@ TENSOR_SCALAR_BITVEC_OP = Instruction(
     writes=WRITES,
     immediates=("imm0", "imm1"),
     rules=rules(EVIDENCE, *BITVEC_OPERATORS, *BITVEC_IMMEDIATES, *SHIFTS, *REST),
+    kernel=CompiledKernel(run=run, row=scalar_bitvec_row),
+    unsupported=crc32_missing,
     semantics=f"{COMPUTES} on raw bits; scalars count shifts, unsigned. {SWAPS}",
     evidence=EVIDENCE,
 )
@@ -269,6 +292,7 @@ TRANSPOSE_TENSOR_SCALAR_ARITH_OP = Instruction(
     writes=WRITES,
     immediates=("imm0", "imm1"),
     rules=rules(EVIDENCE, *ARITH_OPERATORS, *ARITH_IMMEDIATES, *REST, *TRANSPOSED),
+    kernel=CompiledKernel(run=run, row=transpose_scalar_row),
     semantics="Transposes each block of 32 partitions by 32 elements of src, then computes as tensor_scalar_arith_op.",
     evidence=Evidence(confidence="HIGH/OBSERVED", source=EVIDENCE.source, note="the order of the two steps is MED"),
 )
@@ -282,6 +306,8 @@ TENSOR_SCALAR_PTR_ARITH_OP = Instruction(
     immediates=("imm0", "imm1"),
     rules=rules(POINTER_EVIDENCE, *ARITH_OPERATORS, *_pointed(Dtype.FP32), *REST),
     takes=_takers,
+    kernel=pointed_arith,
+    ready=pointers_out_of_reach,
     semantics=(
         "As tensor_scalar_arith_op, with scalars that always come from memory: channel c reads one fp32 at the pointer "
         "plus c partitions."
@@ -297,6 +323,9 @@ TENSOR_SCALAR_PTR_BITVEC_OP = Instruction(
     writes=WRITES,
     immediates=("imm0", "imm1"),
     rules=rules(POINTER_EVIDENCE, *BITVEC_OPERATORS, *_pointed("in_dtype", "is_valid_dtype[in_dtype]"), *SHIFTS, *REST),
+    kernel=pointed_bitvec,
+    ready=pointers_out_of_reach,
+    unsupported=crc32_missing,
     semantics=(
         "As tensor_scalar_bitvec_op, with scalars that always come from memory: channel c reads one element of in_dtype "
         "at the pointer plus c partitions."

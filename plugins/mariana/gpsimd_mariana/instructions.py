@@ -11,7 +11,7 @@ from gpsimd_core.isa.ops.copy_predicated_scalar import COPY_PREDICATED_SCALAR
 from gpsimd_core.isa.ops.cross_lane_reduce import CROSS_LANE_REDUCE_ARITH, CROSS_LANE_REDUCE_BITVEC
 from gpsimd_core.isa.ops.dve_read_accumulator import DVE_READ_ACCUMULATOR
 from gpsimd_core.isa.ops.gather import GATHER, INDIRECT_COPY, POOL_BUFFER_LOAD, SB2SB_COLLECTIVE
-from gpsimd_core.isa.ops.generators import IOTA, TENSOR_SCALAR_AFFINE_SELECT_PSUM
+from gpsimd_core.isa.ops.generators import IOTA, TENSOR_SCALAR_AFFINE_SELECT
 from gpsimd_core.isa.ops.memset import DVE_READ_INDICES, MEMSET
 from gpsimd_core.isa.ops.move import LOAD_MASK_SELECT, MOVE
 from gpsimd_core.isa.ops.nonzero_with_count import GET_SEQUENCE_BOUNDS, NONZERO_WITH_COUNT
@@ -139,7 +139,7 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     TRANSPOSE_TENSOR_REDUCE_BITVEC_OP,  # 0x84
     CUSTOM_OP_HEADER,                   # 0x85
     CUSTOM_OP_PAYLOAD,                  # 0x86
-    TENSOR_SCALAR_AFFINE_SELECT_PSUM,   # 0x92
+    TENSOR_SCALAR_AFFINE_SELECT,        # 0x92
     TRANSPOSE_TENSOR_SCALAR_ARITH_OP,   # 0x93
     MODIFY_POOL_CONFIG,                 # 0x95
     SORT,                               # 0x96

@@ -42,6 +42,7 @@ SUNDA = Generation(
     nc_version=2,
     title="NC-v2: Trn1, Trn1n, Inf2",
     geometry=GEOMETRY,
+    features={"strict_register_form"},
     defaults=(("fp8_exp4", "ieee"),),
     facts=FACTS,
     evidence=Evidence(

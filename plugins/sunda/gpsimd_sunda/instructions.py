@@ -11,7 +11,7 @@ from gpsimd_core.isa.ops.copy_predicated_scalar import COPY_PREDICATED_SCALAR
 from gpsimd_core.isa.ops.cross_lane_reduce import CROSS_LANE_REDUCE_ARITH, CROSS_LANE_REDUCE_BITVEC
 from gpsimd_core.isa.ops.dve_read_accumulator import DVE_READ_ACCUMULATOR
 from gpsimd_core.isa.ops.gather import GATHER, INDIRECT_COPY, POOL_BUFFER_LOAD
-from gpsimd_core.isa.ops.generators import IOTA, TENSOR_SCALAR_AFFINE_SELECT_PSUM
+from gpsimd_core.isa.ops.generators import IOTA, TENSOR_SCALAR_AFFINE_SELECT
 from gpsimd_core.isa.ops.memset import MEMSET
 from gpsimd_core.isa.ops.move import LOAD_MASK_SELECT, MOVE
 from gpsimd_core.isa.ops.packed_bf16 import (
@@ -152,7 +152,7 @@ INSTRUCTIONS: tuple[Instruction, ...] = (
     TENSOR_REDUCE_ADD_BF16,               # 0x8C
     TENSOR_REDUCE_MAX_BF16,               # 0x8D
     TENSOR_TENSOR_SUB_BF16,               # 0x8F
-    TENSOR_SCALAR_AFFINE_SELECT_PSUM,     # 0x92
+    TENSOR_SCALAR_AFFINE_SELECT,          # 0x92
     TRANSPOSE_TENSOR_SCALAR_ARITH_OP,     # 0x93
     MODIFY_POOL_CONFIG,                   # 0x95
     SORT,                                 # 0x96
