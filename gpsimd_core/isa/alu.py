@@ -213,7 +213,7 @@ def evaluate(
     target.require("writing")
     wide = np.uint64 if target.bits == 64 else np.uint32
     arrays = np.broadcast_arrays(*(np.asarray(codes, source.code_dtype) for codes in operands))
-    flat = [array.reshape(-1) for array in arrays]
+    flat = [array.flatten() for array in arrays]
     flat = flat if len(flat) == 2 else flat * 2
     out = np.empty(flat[0].size, target.code_dtype)
     run = _uncompiled if slow else compiled

@@ -41,7 +41,11 @@ def hard() -> Callable[..., np.ndarray[Any, Any]]:
     return _hard
 
 
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: function(*(int(arg) if isinstance(arg, np.integer) else arg for arg in args))
+
+
 @pytest.fixture(params=["plain", "compiled"])
 def run(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
-    """How to call a lane: as it is written, or built."""
-    return compiled if request.param == "compiled" else lambda function: function
+    """How to call a lane: as it is written (on Python integers), or built."""
+    return compiled if request.param == "compiled" else _plain

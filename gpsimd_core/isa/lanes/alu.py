@@ -164,7 +164,7 @@ def key_of(bits: int) -> int:
 @lane
 def pattern_of(key: int) -> int:
     """The fp32 pattern of a place in the order."""
-    return key_of(u32(key))
+    return u32(key_of(u32(key)))
 
 
 @lane
