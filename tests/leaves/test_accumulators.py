@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gpsimd_core as gp
 from gpsimd_core.isa.leaves import find
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=25, deadline=None)
 
 SIGNS = {"": (True, True), "su": (True, False), "us": (False, True), "uu": (False, False)}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gpsimd_core as gp
 from gpsimd_core.isa.leaves import find
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=25, deadline=None)
 
 EDGES = (-32768, -32767, -1, 0, 1, 32766, 32767)
 

@@ -14,7 +14,7 @@ import gpsimd_core as gp
 from gpsimd_core.isa.leaves import prefix_scan
 from gpsimd_core.isa.leaves.operands import pack_word, unpack_word
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=25, deadline=None)
 
 FORMS = {"2nx8": (64, 8), "nx16": (32, 16), "n_2x32": (16, 32)}
 EXTREMA = {"max": (True, max), "min": (True, min), "maxu": (False, max), "minu": (False, min)}
