@@ -143,10 +143,9 @@ def _take_numbers_as_numbers(twin: Any) -> None:
     """Let a constant argument share the signature of a variable one; numba would compile `f(x, 5)` for the 5."""
     from numba.core import types as nb
 
-    typed = twin.get_call_template
-    twin.get_call_template = lambda args, kws: typed(
-        [nb.unliteral(a) for a in args], {k: nb.unliteral(v) for k, v in kws.items()}
-    )
+    typed: Any = twin.get_call_template
+    plain: Any = nb.unliteral
+    twin.get_call_template = lambda args, kws: typed([plain(a) for a in args], {k: plain(v) for k, v in kws.items()})
 
 
 def _njit(**more: Any) -> Any:
