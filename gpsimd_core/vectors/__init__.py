@@ -31,8 +31,8 @@ def builtin_files() -> dict[str, Path]:
 
 def check_vectors(
     source: str | Path | Mapping[str, Any],
-    *,
     compiled: bool = False,
+    *,
     machine_loader: Callable[[str, Mapping[str, Any]], Machine] | None = None,
 ) -> Report:
     """Run every row of a golden-vector file.
@@ -40,8 +40,8 @@ def check_vectors(
     Args:
         source: a path, or the content of a file as a mapping.
         compiled: run every row by the compiled functions too; both must agree with the row.
-        machine_loader: (profile, policies) -> Machine, for whole instructions; cayman with the reference profile's
-            plugins where it is left out.
+        machine_loader: (profile, policies) -> Machine, for whole instructions; cayman without third-party plugins where
+            it is left out.
 
     Returns:
         One outcome a row. A row is unsupported where no source gives the value that it states.
