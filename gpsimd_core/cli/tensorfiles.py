@@ -6,6 +6,7 @@ codes, or the void elements that `numpy.save` makes of an ml_dtypes array.
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from gpsimd_core.program import Program
 
 __all__ = ["assign", "check_folder", "extremes", "fetch", "load", "save", "stored_as"]
+
+_E5M2, _VOID = b"{'descr': '<f1'", b"{'descr': '|V1'"
+"""How numpy.save labels a float8_e5m2 array, which numpy.load refuses, and the other fp8 arrays, which it reads."""
 
 
 def assign(program: Program, inputs: Sequence[str]) -> dict[str, Path]:
@@ -78,8 +82,7 @@ def load(core: NeuronCore, t: NamedTensor, path: Path) -> None:
     """
     where = f"input {t.name} ({path})"
     try:
-        with open(path, "rb") as file:
-            array = np.lib.format.read_array(file, allow_pickle=False)
+        array = _read(path)
     except OSError as e:
         raise BadInput(f"{where}: cannot read it: {(e.strerror or str(e)).lower()}") from None
     except (ValueError, EOFError, TypeError, SyntaxError) as e:
@@ -104,6 +107,15 @@ def load(core: NeuronCore, t: NamedTensor, path: Path) -> None:
             "ml_dtypes array"
         )
     region.write(array.astype(codes), x.partition, x.offset)
+
+
+def _read(path: Path) -> np.ndarray[Any, Any]:
+    with open(path, "rb") as file:
+        head = file.read(len(_E5M2) + 10)
+        file.seek(0)
+        if _E5M2 not in head:
+            return np.lib.format.read_array(file, allow_pickle=False)
+        return np.lib.format.read_array(io.BytesIO(file.read().replace(_E5M2, _VOID, 1)), allow_pickle=False)
 
 
 def _first_line(e: Exception) -> str:

@@ -1,0 +1,71 @@
+"""The command line in process: `gpsimd(...)` gives exit code and what was printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+import gpsimd_core as gp
+from gpsimd_core.cli import main
+
+
+@frozen
+class Outcome:
+    """What a call of the command line ended with and printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """Standard output as JSON objects, one a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def gpsimd(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., Outcome]:
+    """`gpsimd("run", "p.tpb")` in an empty folder; never a traceback."""
+    for name in ("GPSIMD_GEN", "GPSIMD_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args: object) -> Outcome:
+        capsys.readouterr()
+        code = main([str(a) for a in args])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in out + err
+        return Outcome(code, out, err)
+
+    return call
+
+
+@pytest.fixture(params=["sunda", "cayman", "mariana", "mariana_plus", "maverick"])
+def gen(request: pytest.FixtureRequest) -> str:
+    """Every generation name in turn; skips where it is not installed."""
+    if request.param not in gp.generations():
+        pytest.skip(f"{request.param} is not installed")
+    return str(request.param)
+
+
+@pytest.fixture
+def some_gen() -> str:
+    """The default generation, or another where it is not installed."""
+    names = gp.generations()
+    if not names:
+        pytest.skip("no generation is installed")
+    return "cayman" if "cayman" in names else names[0]
+
+
+@pytest.fixture
+def example(gpsimd: Callable[..., Outcome]) -> str:
+    """The shipped example in the folder `ex`."""
+    assert gpsimd("example", "ex").code == 0
+    return "ex"
