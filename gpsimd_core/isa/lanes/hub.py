@@ -104,12 +104,12 @@ def widen_float(code: int, reader: tuple[int, ...]) -> int:
 
 
 @inlined
-def widen_integer(code: int, bits: int, signed: int) -> int:
-    """fp32 bits of an integer code of `bits` bits, nearest even."""
-    top = u32(code << u32(32 - bits))
+def widen_integer(code: int, width: int, signed: int) -> int:
+    """fp32 bits of an integer code of `width` bits, nearest even."""
+    top = u32(code << u32(32 - width))
     if signed:
-        return bits32(single(i32(i32(top) >> i32(32 - bits))))
-    return bits32(single(u32(top >> u32(32 - bits))))
+        return bits32(single(i32(i32(top) >> i32(32 - width))))
+    return bits32(single(u32(top >> u32(32 - width))))
 
 
 @lane
@@ -164,9 +164,9 @@ def whole_part(bits: int, mode: int) -> tuple[int, int, int]:
 
 
 @lane
-def limit_of(sign: int, bits: int, signed: int) -> int:
-    """The largest magnitude of that sign among integers of `bits` bits."""
-    top = word(word(1) << word(bits - 1))
+def limit_of(sign: int, width: int, signed: int) -> int:
+    """The largest magnitude of that sign among integers of `width` bits."""
+    top = word(word(1) << word(width - 1))
     if signed:
         return top if sign else word(top - word(1))
     return word(0) if sign else word(top | word(top - word(1)))
