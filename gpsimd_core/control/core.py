@@ -21,7 +21,7 @@ from gpsimd_core.control.vectorfiles import files
 from gpsimd_core.errors import BadValue, Unsupported
 from gpsimd_core.isa.lane import compiled
 
-PLAIN_STEPS = 5_000
+PLAIN_STEPS = 50_000
 """Steps that `run` takes in plain Python before it reaches for the compiled interpreter."""
 
 DEFAULT_STEPS = 10_000_000
@@ -86,6 +86,7 @@ class ControlCore:
         m[layout.AR_MASK] = count - 1
         m[layout.FRAME_SHIFT] = shift
         m[layout.WINDOW_MASK] = (count >> shift) - 1
+        m[layout.ALWAYS_THERE] = (1 << shift) - 1
         m[layout.LIVE] = 1
         m[layout.BUILTIN] = spill == "builtin"
         m[layout.VECTORED] = vectors

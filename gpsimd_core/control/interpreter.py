@@ -25,12 +25,14 @@ from gpsimd_core.control.groups.window import references, window
 from gpsimd_core.control.groups.window_classic import references_classic, window_classic
 from gpsimd_core.control.layout import (
     ADDRESS,
+    ALWAYS_THERE,
     AR,
     AR_MASK,
     BR,
     CLASSIC,
     CODE,
     EXECUTE,
+    HALFWORD_BYTES,
     MASK,
     NEXT,
     PC,
@@ -42,7 +44,7 @@ from gpsimd_core.control.layout import (
     Bytes,
     Words,
 )
-from gpsimd_core.control.memory import NOWHERE, locate, peek
+from gpsimd_core.control.memory import NOWHERE, byte, locate
 from gpsimd_core.control.state import boolean, window_base
 from gpsimd_core.control.table import (
     CAUSES_AT,
@@ -77,6 +79,7 @@ from gpsimd_core.control.words import (
     STORE,
     WINDOW,
     immediate,
+    length,
 )
 from gpsimd_core.isa.lane import lane
 
@@ -86,13 +89,17 @@ def fetch(m: Words, memory: Bytes) -> int:
     """Read the instruction at m[PC] into m[WORD] and set m[NEXT]. Returns 0, or the number of an exception."""
     pc = m[PC]
     m[ADDRESS] = pc
-    for size in range(2, 4):
-        at = locate(m, pc, size, EXECUTE)
-        if at < 0:
-            return FETCH_ERROR if at == NOWHERE else FETCH_PROHIBITED
-        if 8 <= memory[at] & 15 <= 13:
-            break
-    m[WORD] = peek(memory, at, size)
+    at = locate(m, pc, HALFWORD_BYTES, EXECUTE)
+    size = 2
+    if at >= 0:
+        m[WORD] = byte(memory, at) | (byte(memory, at + 1) << 8)
+        if length(m[WORD]) == 3:
+            size = 3
+            at = locate(m, pc, HALFWORD_BYTES + 1, EXECUTE)
+            if at >= 0:
+                m[WORD] |= byte(memory, at + 2) << 16
+    if at < 0:
+        return FETCH_ERROR if at == NOWHERE else FETCH_PROHIBITED
     m[NEXT] = (pc + size) & MASK
     m[SEQUENTIAL] = 1
     return 0
@@ -125,7 +132,7 @@ def step(m: Words, memory: Bytes, table: Words) -> int:
     second = (word >> table[row + SECOND]) & 15
     written = (word >> table[row + DESTINATION]) & 15
     highest = max(first, second, written, table[row + TOUCHES])
-    if highest > 3:
+    if highest > m[ALWAYS_THERE]:
         if m[CLASSIC]:
             code = references_classic(m, highest)
         else:

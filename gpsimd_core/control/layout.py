@@ -28,6 +28,7 @@ HIDDEN = UR + 256
     AR_MASK,  # physical registers minus one
     FRAME_SHIFT,  # log2 of the registers by which one step of the window base moves
     WINDOW_MASK,  # window positions minus one
+    ALWAYS_THERE,  # the highest register of the window that cannot be another frame's
     LIVE,  # q7: one bit a frame that holds a call's registers
     ADDRESS,  # what a faulting access was about
     CODE,  # exception number of the last stop, see exceptions.py
@@ -42,9 +43,9 @@ HIDDEN = UR + 256
     BUS_READY,  # 0: the bus was not asked yet; 1: BUS_VALUE answers; 2: the gate denied the address BUS_VALUE
     BUS_VALUE,
     STORES,  # how many stores the instruction in hand has made; their addresses and sizes follow
-) = range(HIDDEN, HIDDEN + 21)
+) = range(HIDDEN, HIDDEN + 22)
 
-STORE_LOG = HIDDEN + 21
+STORE_LOG = HIDDEN + 22
 STORE_LOG_ENTRIES = 9  # a spill of eight words and one store of the instruction itself
 
 REGION_COUNT = STORE_LOG + 2 * STORE_LOG_ENTRIES
@@ -93,6 +94,7 @@ def _passed(value: int) -> int:
 READ = _passed(1)  # access bits of a memory region
 WRITE = _passed(2)
 EXECUTE = _passed(4)
+HALFWORD_BYTES = _passed(2)
 WORD_BYTES = _passed(4)
 BLOCK_BYTES = _passed(16)
 A0 = _passed(0)

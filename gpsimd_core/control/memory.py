@@ -54,11 +54,17 @@ def locate(m: Words, address: int, size: int, access: int) -> int:
 
 
 @lane
+def byte(memory: Bytes, at: int) -> int:
+    """One byte as a plain number, which can be shifted."""
+    return _i64(memory[at])
+
+
+@lane
 def peek(memory: Bytes, at: int, size: int) -> int:
     """The little-endian number in `size` bytes at a position that `locate` gave."""
-    value = _i64(memory[at])
+    value = byte(memory, at)
     for k in range(1, size):
-        value |= _i64(memory[at + k]) << (8 * k)
+        value |= byte(memory, at + k) << (8 * k)
     return value
 
 

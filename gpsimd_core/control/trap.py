@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from gpsimd_core.control.words import length
 from gpsimd_core.errors import Fault
 
 REASONS = {
@@ -73,7 +74,7 @@ class Trap(Fault):
         double = "double exception, " if self.double else ""
         lines = [f"{double}{self.name} (cause {self.cause:#x}) at {self.pc:#010x}, step {self.step}"]
         if self.word is not None:
-            lines.append(f"instruction  {self.text}    word {self.word:0{6 if self.word & 8 == 0 else 4}x}")
+            lines.append(f"instruction  {self.text}    word {self.word:0{2 * length(self.word)}x}")
         if self.address is not None:
             lines.append(f"address      {self.address:#010x}")
         if self.registers:

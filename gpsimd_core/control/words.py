@@ -80,6 +80,12 @@ def immediate(table: Words, at: int, word: int, pc: int) -> int:
     return value
 
 
+@lane
+def length(word: int) -> int:
+    """Bytes of the instruction that starts with `word`: its low four bits tell."""
+    return 2 if 8 <= word & 15 <= 13 else 3
+
+
 @frozen(kw_only=True)
 class Operand:
     """One operand: where its bits lie and which number they stand for.
@@ -310,8 +316,3 @@ class Row:
     def registers(self) -> Iterator[Use]:
         """The address registers among the operands."""
         return (use for use in self.uses if use.operand.kind == "a")
-
-
-def length(word: int) -> int:
-    """Bytes of the instruction that starts with `word`: its low four bits tell."""
-    return 2 if 8 <= (word & 15) <= 13 else 3

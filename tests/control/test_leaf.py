@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
+
 import numpy as np
 import pytest
 from control_help import execute, small_core
@@ -115,18 +118,36 @@ def test_every_flag_of_every_leaf_has_a_place_in_fsr() -> None:
     assert core.flags
 
 
+FILE = resources.files("gpsimd_core") / "data" / "vectors" / "iss-vectors.toml"
+CONTROL_GROUPS = {
+    group["id"]: group for group in tomllib.loads(FILE.read_text())["group"] if group["family"] == "control"
+}
+
+
+def test_these_are_the_control_groups() -> None:
+    assert set(CONTROL_GROUPS) == {"movscfv", "movfsv_probe", "sar", "sar_wsr"}
+    assert CONTROL_GROUPS["movfsv_probe"]["kind"] == "probe"  # an observation, never run
+
+
 @pytest.mark.parametrize("name", ["sar", "sar_wsr"])
 def test_published_rows_of_sar(name: str) -> None:
     """The rows of the control groups, run as instructions instead of leaves."""
-    rows = {
-        "sar": [("rsr", 0x15, 0, 0x15, 0x15), ("xsr", 0x15, 0x2A, 0x15, 0x2A), ("xsr", 0x3F, 0x40, 0x3F, 0)],
-        "sar_wsr": [("wsr", 0x15, 0xFFFFFFFF, 0xFFFFFFFF, 0x3F)],
-    }
-    for form, sar, art, out, left in rows[name]:
+    group = CONTROL_GROUPS[name]
+    for row in group["rows"]:
+        *form, sar, art = row["i"]
+        out, left = (int(text, 16) for text in row["o"])
         core = small_core()
-        core.sr["sar"] = sar
-        execute(f"{form}.sar a3", core=core, ars={3: art})
-        assert (core.a[3], core.sr["sar"]) == (out, left)
+        core.sr["sar"] = int(sar, 16)
+        execute(f"{form[0] if form else 'wsr'}.sar a3", core=core, ars={3: int(art, 16)})
+        assert core.sr["sar"] == left
+        if "art" not in group.get("unpinned", []):
+            assert core.a[3] == out
+
+
+def test_published_rows_of_the_status_word() -> None:
+    group = CONTROL_GROUPS["movscfv"]
+    for row in group["rows"]:
+        assert int(small_core().leaf(group["leaf"], int(row["i"][0], 16))) == int(row["o"][0], 16)
 
 
 def test_scalar_helpers_agree_with_the_leaves() -> None:

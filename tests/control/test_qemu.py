@@ -110,3 +110,157 @@ def test_the_recipe_notices_a_difference() -> None:
     _, wrong = differences(code, "dc233c")
     assert wrong
     assert "pc" in wrong[0]
+
+
+EXPECTED = [
+    "add",
+    "addx2",
+    "addx4",
+    "addx8",
+    "sub",
+    "subx2",
+    "subx4",
+    "subx8",
+    "and",
+    "or",
+    "xor",
+    "neg",
+    "abs",
+    "addi",
+    "addmi",
+    "movi",
+    "slli",
+    "srli",
+    "srai",
+    "extui",
+    "sll",
+    "srl",
+    "sra",
+    "src",
+    "ssr",
+    "ssl",
+    "ssa8l",
+    "ssa8b",
+    "ssai",
+    "min",
+    "max",
+    "minu",
+    "maxu",
+    "clamps",
+    "sext",
+    "nsa",
+    "nsau",
+    "mull",
+    "mul16u",
+    "mul16s",
+    "quou",
+    "quos",
+    "remu",
+    "rems",
+    "moveqz",
+    "movnez",
+    "movltz",
+    "movgez",
+    "l8ui",
+    "l16ui",
+    "l16si",
+    "l32i",
+    "l32r",
+    "s8i",
+    "s16i",
+    "s32i",
+    "beqz",
+    "bnez",
+    "bltz",
+    "bgez",
+    "beqi",
+    "bnei",
+    "blti",
+    "bgei",
+    "bltui",
+    "bgeui",
+    "bnone",
+    "beq",
+    "blt",
+    "bltu",
+    "ball",
+    "bbc",
+    "bany",
+    "bne",
+    "bge",
+    "bgeu",
+    "bnall",
+    "bbs",
+    "bbci",
+    "bbsi",
+    "j",
+    "jx",
+    "call0",
+    "ret",
+    "loop",
+    "loopnez",
+    "loopgtz",
+    "call4",
+    "call8",
+    "call12",
+    "callx4",
+    "callx8",
+    "callx12",
+    "entry",
+    "retw",
+    "retw.n",
+    "add.n",
+    "addi.n",
+    "mov.n",
+    "movi.n",
+    "l32i.n",
+    "s32i.n",
+    "beqz.n",
+    "bnez.n",
+    "rsr.lcount",
+    "wsr.sar",
+    "xsr.misc0",
+    "rsil",
+    "syscall",
+    "ill",
+    "break",
+]
+ON_DE233 = [
+    "salt",
+    "saltu",
+    "movf",
+    "movt",
+    "bf",
+    "bt",
+    "andb",
+    "andbc",
+    "orb",
+    "orbc",
+    "xorb",
+    "all4",
+    "any4",
+    "all8",
+    "any8",
+]
+
+
+def test_the_generator_covers_what_it_should() -> None:
+    """Within sixty programs, and booleans only where the core has them."""
+    used = {}
+    for cpu in CPUS:
+        texts = [Writer(seed, booleans=cpu == "de233_fpu").program() for seed in range(SEED, SEED + 60)]
+        used[cpu] = {line.split()[0] for text in texts for line in text.splitlines() if line.split()}
+    assert not set(EXPECTED) - used["dc233c"]
+    assert not set(EXPECTED + ON_DE233) - used["de233_fpu"]
+    assert not set(ON_DE233) & used["dc233c"]
+
+
+def test_the_saved_programs_reach_every_handler() -> None:
+    """Overflow and underflow of 4, 8 and 12 registers, breaks, kernel exceptions."""
+    visited = set()
+    for path in PROGRAMS:
+        ours = core(assemble(path.read_text(), "classic", CODE).flat())
+        for _ in range(int(header(path)["steps"])):
+            visited.add(ours.pc)
+            ours.run(1, fast=False)
+    assert {0x2000, 0x2040, 0x2080, 0x20C0, 0x2100, 0x2140, 0x2280, 0x2300} <= visited

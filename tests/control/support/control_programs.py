@@ -118,9 +118,9 @@ class Writer:
             self.loop(depth)
         elif depth < 2 and pick < 0.18:
             self.counted(depth)
-        elif depth < 3 and pick < 0.34:
+        elif depth < 3 and pick < 0.42:
             self.branch(depth)
-        elif pick < 0.38:
+        elif pick < 0.46:
             self.trap()
         else:
             for _ in range(self.random.randrange(1, 6)):
@@ -210,7 +210,8 @@ class Writer:
         form = pick.choice(("rsr", "wsr", "xsr")) if name != "sar" else "rsr"
         choices = (
             f"{form}.{name} {self.target()}",
-            f"rsr.{pick.choice(('lbeg', 'lend', 'lcount', 'ps', 'windowbase', 'windowstart'))} {self.target()}",
+            f"rsr.{pick.choice(('ps', 'windowbase', 'windowstart'))} {self.target()}",
+            f"rsr.{pick.choice(('lbeg', 'lend', 'lcount'))} {self.target()}",
             f"rur.threadptr {self.target()}",
             f"wur.threadptr {self.source()}",
             f"rsil {self.target()}, {pick.randrange(16)}",
@@ -243,7 +244,7 @@ class Writer:
     def condition(self, label: str, last: bool = False) -> str:
         """A branch to `label`; a narrow one cannot reach a label right behind it."""
         pick = self.random
-        kind = pick.choice([k for k in range(6 + self.booleans) if k != 4 or not last])
+        kind = pick.choice([k for k in (*range(6 + self.booleans), 5, 5) if k != 4 or not last])
         if kind == 0:
             return f"{pick.choice(('beqz', 'bnez', 'bltz', 'bgez'))} {self.source()}, {label}"
         if kind == 1:

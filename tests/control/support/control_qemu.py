@@ -7,11 +7,11 @@ import resource
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpsimd_core.control import ControlCore, Memory, Region, assemble, registers
 from gpsimd_core.control import layout as at
@@ -172,8 +172,12 @@ def llvm_assemble(text: str) -> bytes:
         return code.read_bytes()
 
 
-def qemu_trace(code: bytes, cpu: str) -> Iterator[dict[str, int]]:
-    """What QEMU's registers hold before each instruction of `code`, run from CODE with the handlers at VECTORS."""
+def qemu_states(code: bytes, cpu: str) -> tuple[list[str], NDArray[np.int64]]:
+    """What QEMU's registers hold before each instruction of `code`, run from CODE with the handlers at VECTORS.
+
+    Returns:
+        Register names in lower case, and their values: int64, shape (instructions, names).
+    """
     with tempfile.TemporaryDirectory() as folder:
         main, handlers, trace = (Path(folder) / name for name in ("main.bin", "vectors.bin", "trace"))
         main.write_bytes(code)
@@ -189,9 +193,16 @@ def qemu_trace(code: bytes, cpu: str) -> Iterator[dict[str, int]]:
         subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60, preexec_fn=limit
         )
-        for record in trace.read_text().split("Trace ")[1:]:
-            pairs = re.findall(r"(\w+)=([0-9a-f]{8})\b", record)
-            yield {name.lower(): int(value, 16) for name, value in pairs}
+        return _parsed(trace.read_text())
+
+
+def _parsed(text: str) -> tuple[list[str], NDArray[np.int64]]:
+    """The records of a trace; all have the layout of the first, so that places stand for names."""
+    records = [record[record.index("\nPC=") :] for record in text.split("Trace ")[1:]]
+    found = list(re.finditer(r"(\w+)=([0-9a-f]{8})\b", records[0]))
+    places = [match.start(2) for match in found]
+    values = [[int(record[place : place + 8], 16) for place in places] for record in records]
+    return [match[1].lower() for match in found], np.array(values, np.int64)
 
 
 def core(code: bytes) -> ControlCore:
@@ -212,32 +223,28 @@ def judged() -> list[int]:
     return [at.PC, *range(at.AR, at.AR + 32), *special]
 
 
-def columns(record: dict[str, int]) -> dict[str, int]:
-    """Where in the core's state each register of QEMU's record lies: name = position."""
+def columns(names: list[str]) -> dict[int, int]:
+    """Which of QEMU's registers are judged, and where the core's state has them: column = position."""
     places = {f"ar{n:02d}": at.AR + n for n in range(32)} | {"pc": at.PC}
     special = registers.special("classic").values()
     places |= {register.name: at.SR + register.number for register in special if register.name not in UNJUDGED}
     places |= {register.name: at.UR + register.number for register in registers.user("classic").values()}
-    return {name: places[name] for name in record if name in places}
+    return {column: places[name] for column, name in enumerate(names) if name in places}
 
 
 def differences(code: bytes, cpu: str, *, fast: bool = True) -> tuple[int, list[str]]:
     """Run `code` on both; how many instructions were compared, and the first step's differences."""
     ours = core(code)
-    names: list[str] = []
-    places = np.zeros(0, np.intp)
-    count = 0
-    for record in qemu_trace(code, cpu):
-        if not count:
-            found = columns(record)
-            names, places = list(found), np.array(list(found.values()))
-        theirs = np.array([record[name] for name in names], np.int64)
+    names, records = qemu_states(code, cpu)
+    found = columns(names)
+    theirs, places = records[:, list(found)], np.array(list(found.values()))
+    for count, expected in enumerate(theirs):
         state = ours.state[places]
-        if not np.array_equal(theirs, state):
-            wrong = np.flatnonzero(theirs != state)
-            where = f"step {count}, pc {record['pc']:08x}"
-            return count, [f"{where}: {names[k]} is {state[k]:08x}, QEMU has {theirs[k]:08x}" for k in wrong]
-        count += 1
+        if not np.array_equal(expected, state):
+            where = f"step {count}, pc {expected[places.tolist().index(at.PC)]:08x}"
+            judged_names = [names[column] for column in found]
+            wrong = np.flatnonzero(expected != state)
+            return count, [f"{where}: {judged_names[k]} is {state[k]:08x}, QEMU has {expected[k]:08x}" for k in wrong]
         if ours.run(1, fast=fast).reason == "exit":
-            break
-    return count, []
+            return count + 1, []
+    return len(theirs), []

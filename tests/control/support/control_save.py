@@ -6,12 +6,10 @@ import hashlib
 import sys
 from pathlib import Path
 
-import numpy as np
 from control_programs import Writer
-from control_qemu import CODE, differences, judged, qemu_trace
+from control_qemu import CODE, columns, differences, judged, qemu_states
 
-from gpsimd_core.control import assemble, registers
-from gpsimd_core.control import layout as at
+from gpsimd_core.control import assemble
 
 
 def save(cpu: str, seed: int) -> Path:
@@ -25,11 +23,10 @@ def save(cpu: str, seed: int) -> Path:
     code = assemble(text, "classic", CODE).flat()
     count, wrong = differences(code, cpu)
     assert not wrong, wrong
-    names = {at.PC: "pc"} | {at.AR + n: f"ar{n:02d}" for n in range(32)}
-    names |= {at.SR + register.number: register.name for register in registers.special("classic").values()}
-    digest = hashlib.sha256()
-    for _, record in zip(range(count), qemu_trace(code, cpu), strict=False):
-        digest.update(np.array([record[names[place]] for place in judged()], "<u4").tobytes())
+    names, records = qemu_states(code, cpu)
+    found = {place: column for column, place in columns(names).items()}
+    order = [found[place] for place in judged()]
+    digest = hashlib.sha256(records[:count, order].astype("<u4").tobytes())
     path = Path(__file__).parents[1] / "programs" / f"{cpu}_{seed}.s"
     path.parent.mkdir(exist_ok=True)
     head = f"; cpu: {cpu}\n; seed: {seed}\n; steps: {count}\n; states: {digest.hexdigest()}\n"
