@@ -18,10 +18,11 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import ReduceAxis, ReduceOp
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.reduce import cross_lane_row, run
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s4d4_cr import S4D4Cr
 from gpsimd_core.isa.ops.shared import CHANNELS, Bools, Rows, When, same_dtype, valid, where
-from gpsimd_core.values import Evidence, Instruction, Operand, Reading
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Reading
 
 __all__ = ["CROSS_LANE_REDUCE_ARITH", "CROSS_LANE_REDUCE_BITVEC"]
 
@@ -88,6 +89,7 @@ CROSS_LANE_REDUCE_ARITH = Instruction(
     rules=rules(
         EVIDENCE, *COMMON, (9, field_in("reduce_op", ReduceOp.ADD, ReduceOp.AVERAGE, ReduceOp.MAX)),
     ),
+    kernel=CompiledKernel(run=run, row=cross_lane_row),
     semantics=(
         f"Folds all active partitions in fp32, ascending partition first, then stream order. {PLACE} AVERAGE multiplies "
         "each element by scale and adds; it never divides."
@@ -108,6 +110,7 @@ CROSS_LANE_REDUCE_BITVEC = Instruction(
         (9, dtype_in("in_dtype", "int_datapath", needs=("is_valid_dtype[in_dtype]",))),
         (9, same_dtype("in_dtype", "out_dtype", needs=("dtype_in[in_dtype]", "is_valid_dtype[out_dtype]"))),
     ),
+    kernel=CompiledKernel(run=run, row=cross_lane_row),
     semantics=f"Folds all active partitions on raw bits. {PLACE}",
     evidence=EVIDENCE,
 )

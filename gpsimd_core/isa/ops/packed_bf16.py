@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from gpsimd_core.isa.checks import active_channels, addresses, field_in, field_is, reserved_zero, rule, rules
 from gpsimd_core.isa.enums import AluOp, Dtype
+from gpsimd_core.isa.kernels.elementwise import run as run_elementwise
+from gpsimd_core.isa.kernels.elementwise_plan import tensor_row
+from gpsimd_core.isa.kernels.reduce import reduce_row
+from gpsimd_core.isa.kernels.reduce import run as run_fold
 from gpsimd_core.isa.layouts.s3s3d3_tt import S3S3D3Tt
 from gpsimd_core.isa.layouts.s4d4_tr import S4D4Tr
 from gpsimd_core.isa.ops.shared import SUBDIMS, Rows, placed, reduced_count, valid
 from gpsimd_core.isa.ops.tensor_tensor import matched
-from gpsimd_core.values import Evidence, Instruction, Operand, Rule
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Rule
 
 __all__ = [
     "TENSOR_REDUCE_ADD_BF16",
@@ -64,6 +68,7 @@ def tensor_tensor(name: str, alias: str, op: AluOp) -> Instruction:
             *((4, inner_even(operand)) for operand in ("src0", "src1", "dst")),
             *matched(5, 6, 6, "field_is"),
         ),
+        kernel=CompiledKernel(run=run_elementwise, row=tensor_row),
         semantics=f"tensor_tensor_arith_op with {op.name} on bf16 operands.",
         evidence=EVIDENCE,
     )
@@ -93,6 +98,7 @@ def tensor_reduce(name: str, alias: str, op: AluOp) -> Instruction:
             *placed(5, "dst", "out_dtype", "field_is[out_dtype]", write=True),
             (5, active_channels()),
         ),
+        kernel=CompiledKernel(run=run_fold, row=reduce_row),
         semantics=f"tensor_reduce_arith_op with {op.name} on bf16 operands.",
         evidence=EVIDENCE,
     )

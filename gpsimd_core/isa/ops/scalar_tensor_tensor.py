@@ -21,6 +21,8 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import AccumCmd, AluOp, ImmSrc, TensScalarRevOps
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.elementwise import run
+from gpsimd_core.isa.kernels.elementwise_plan import scalar_tensor_bitvec_row, scalar_tensor_row
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s2s2d2_stt import S2S2D2Stt
 from gpsimd_core.isa.ops.shared import (
@@ -34,7 +36,7 @@ from gpsimd_core.isa.ops.shared import (
     same_dtype,
     valid,
 )
-from gpsimd_core.values import Evidence, Instruction, Operand, Reading, Rule
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Reading, Rule
 
 __all__ = ["SCALAR_TENSOR_TENSOR_ARITH", "SCALAR_TENSOR_TENSOR_BITVEC", "dtypes", "operators", "patterns"]
 
@@ -163,6 +165,7 @@ SCALAR_TENSOR_TENSOR_ARITH = Instruction(
     writes=WRITES,
     immediates=("imm0",),
     rules=ARITH_RULES,
+    kernel=CompiledKernel(run=run, row=scalar_tensor_row),
     accumulator="accumulator_cmd",
     semantics=(
         "dst[k] = op1(op0(src0[k], imm0), src1[k]) in fp32, each operator rounded, one conversion at the store. "
@@ -180,6 +183,7 @@ SCALAR_TENSOR_TENSOR_BITVEC = Instruction(
     writes=WRITES,
     immediates=("imm0",),
     rules=BITVEC_RULES,
+    kernel=CompiledKernel(run=run, row=scalar_tensor_bitvec_row),
     semantics=(
         "dst[k] = op1(op0(src0[k], imm0), src1[k]) on raw bits; all four dtypes are one integer dtype. "
         "reverse_operands swaps as in the arithmetic form."

@@ -16,6 +16,8 @@ from gpsimd_core.isa.checks import (
     same_count,
 )
 from gpsimd_core.isa.enums import AluOp, Dtype
+from gpsimd_core.isa.kernels.combine import crc32_missing
+from gpsimd_core.isa.kernels.reduce import cumulative_bitvec_row, cumulative_row, run
 from gpsimd_core.isa.layouts.s4d4_tr import S4D4Tr
 from gpsimd_core.isa.ops.copy_cast import READS, WRITES
 from gpsimd_core.isa.ops.shared import (
@@ -31,7 +33,7 @@ from gpsimd_core.isa.ops.shared import (
     valid,
     where,
 )
-from gpsimd_core.values import Evidence, Instruction, Rule
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Rule
 
 __all__ = ["TENSOR_CUMULATIVE_ARITH_OP", "TENSOR_CUMULATIVE_BITVEC_OP", "bitvec_dtypes", "logical_shift"]
 
@@ -117,6 +119,7 @@ TENSOR_CUMULATIVE_ARITH_OP = Instruction(
     reads=READS,
     writes=WRITES,
     rules=ARITH_RULES,
+    kernel=CompiledKernel(run=run, row=cumulative_row),
     semantics=(
         "Along the dimensions that op_dim names: dst[0] = src[0], dst[k] = op(state, src[k]) with the state in fp32, "
         "restarted for each index of the others. Integer operators work on 32-bit integers."
@@ -131,6 +134,8 @@ TENSOR_CUMULATIVE_BITVEC_OP = Instruction(
     reads=READS,
     writes=WRITES,
     rules=BITVEC_RULES,
+    kernel=CompiledKernel(run=run, row=cumulative_bitvec_row),
+    unsupported=crc32_missing,
     semantics=(
         "Along the dimensions that op_dim names: dst[0] = src[0], dst[k] = op(state, src[k]) on raw bits, restarted for "
         "each index of the others."

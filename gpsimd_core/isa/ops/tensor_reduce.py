@@ -7,6 +7,15 @@ from typing import Any
 from gpsimd_core.isa.checks import active_channels, field_in, field_is, member_of, reserved_zero, rule, rules
 from gpsimd_core.isa.enums import AluOp, Dtype
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.combine import crc32_missing
+from gpsimd_core.isa.kernels.reduce import (
+    blocks_missing,
+    reduce_bitvec_row,
+    reduce_row,
+    run,
+    transpose_reduce_bitvec_row,
+    transpose_reduce_row,
+)
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s4d4_tr import S4D4Tr
 from gpsimd_core.isa.ops.copy_cast import READS, WRITES
@@ -26,7 +35,7 @@ from gpsimd_core.isa.ops.shared import (
     where,
 )
 from gpsimd_core.isa.ops.tensor_cumulative import bitvec_dtypes, logical_shift
-from gpsimd_core.values import Evidence, Instruction, Reading, Rule
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Reading, Rule
 
 __all__ = [
     "TENSOR_REDUCE_ARITH_OP",
@@ -159,6 +168,7 @@ TENSOR_REDUCE_ARITH_OP = Instruction(
     writes=WRITES,
     rules=rules(EVIDENCE, *ARITH),
     takes=_takers,
+    kernel=CompiledKernel(run=run, row=reduce_row),
     semantics=ARITH_TEXT,
     evidence=EVIDENCE,
 )
@@ -170,6 +180,8 @@ TENSOR_REDUCE_BITVEC_OP = Instruction(
     reads=READS,
     writes=WRITES,
     rules=rules(EVIDENCE, *BITVEC),
+    kernel=CompiledKernel(run=run, row=reduce_bitvec_row),
+    unsupported=crc32_missing,
     semantics=BITVEC_TEXT,
     evidence=EVIDENCE,
 )
@@ -181,6 +193,8 @@ TRANSPOSE_TENSOR_REDUCE_ARITH_OP = Instruction(
     reads=READS,
     writes=WRITES,
     rules=rules(TRANSPOSED, *ARITH, (8, channels_multiple(32))),
+    kernel=CompiledKernel(run=run, row=transpose_reduce_row),
+    unsupported=blocks_missing,
     semantics=FIRST + ARITH_TEXT,
     evidence=TRANSPOSED,
 )
@@ -192,6 +206,8 @@ TRANSPOSE_TENSOR_REDUCE_BITVEC_OP = Instruction(
     reads=READS,
     writes=WRITES,
     rules=rules(TRANSPOSED, *BITVEC, (8, channels_multiple(32))),
+    kernel=CompiledKernel(run=run, row=transpose_reduce_bitvec_row),
+    unsupported=lambda step: crc32_missing(step) or blocks_missing(step),
     semantics=FIRST + BITVEC_TEXT,
     evidence=TRANSPOSED,
 )

@@ -14,10 +14,12 @@ from gpsimd_core.isa.checks import (
     rules,
 )
 from gpsimd_core.isa.enums import AccumCmd, AluOp, Dtype, TensScalarRevOps
+from gpsimd_core.isa.kernels.elementwise import run
+from gpsimd_core.isa.kernels.elementwise_plan import exponential_row, scalar_cumulative_row, scalar_reduce_row
 from gpsimd_core.isa.layouts.s3d3_ts import S3D3Ts
 from gpsimd_core.isa.ops.shared import CHANNELS, Rows, When, operator_in, where
 from gpsimd_core.isa.ops.tensor_scalar import READS, WRITES, moved
-from gpsimd_core.values import Evidence, Instruction, Reading
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Reading
 
 __all__ = ["EXPONENTIAL", "TENSOR_SCALAR_CACHE_CUMULATIVE", "TENSOR_SCALAR_CACHE_REDUCE"]
 
@@ -97,6 +99,7 @@ TENSOR_SCALAR_CACHE_REDUCE = Instruction(
     writes=WRITES,
     immediates=("imm0", "imm1"),
     rules=RULES,
+    kernel=CompiledKernel(run=run, row=scalar_reduce_row),
     accumulator="accumulator_cmd",
     semantics=(
         "f = op0(src[k], imm0) in fp32; dst[k] = f; the accumulator of the lane becomes op1(f, accumulator), "
@@ -113,6 +116,7 @@ TENSOR_SCALAR_CACHE_CUMULATIVE = Instruction(
     writes=WRITES,
     immediates=("imm0", "imm1"),
     rules=RULES,
+    kernel=CompiledKernel(run=run, row=scalar_cumulative_row),
     accumulator="accumulator_cmd",
     semantics=(
         "f = op0(src[k], imm0) in fp32; the accumulator of the lane becomes op1(f, accumulator), and dst[k] is that "
@@ -135,6 +139,7 @@ EXPONENTIAL = Instruction(
         *DTYPES,
         *REST,
     ),
+    kernel=CompiledKernel(run=run, row=exponential_row),
     accumulator="accumulator_cmd",
     semantics=(
         "dst[k] = exp(src[k] - imm0) in fp32; the values before conversion are added into the accumulator of the lane, "

@@ -16,11 +16,15 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.enums import AluOp, ImmSrcN, TensorSubdim, TensScalarRevOps
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.combine import crc32_missing
+from gpsimd_core.isa.kernels.elementwise import run
+from gpsimd_core.isa.kernels.elementwise_plan import scalars_loaded, slices_bitvec_row, slices_row
+from gpsimd_core.isa.kernels.pointer_scalars import preload_arith, preload_bitvec
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s2_bn import S2Bn
 from gpsimd_core.isa.layouts.s4d4_tsm import S4D4Tsm
 from gpsimd_core.isa.ops.shared import BITVEC_DTYPES, Bools, Rows, count_in, operator_in, placed, same_dtype, valid
-from gpsimd_core.values import Evidence, Instruction, Operand, Rule
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Rule
 
 __all__ = [
     "TENSOR_SCALAR_IMM_LD_ARITH",
@@ -50,6 +54,9 @@ GATES = {
     "general_arith": ("is_valid_dtype[in_dtype]", "is_valid_dtype[out_dtype]"),
     "bitvec": ("field_in[in_dtype]", "same_dtype[in_dtype,out_dtype]"),
 }
+
+
+ROWS = {"general_arith": slices_row, "bitvec": slices_bitvec_row}
 
 
 def scalars_used(most: int) -> Rule:
@@ -93,6 +100,9 @@ def multi(name: str, alias: str, operators: str, *, dual: bool) -> Instruction:
             (4, scalars_used(4 if dual else 8)),
             (5, reverse),
         ),
+        kernel=None if dual else CompiledKernel(run=run, row=ROWS[operators]),
+        ready=scalars_loaded,
+        unsupported=crc32_missing,
         semantics=(
             "Row w of the outermost dimension uses the preloaded scalar w of its channel: dst[w] = op(src[w], scalar[w]), "
             "operands swapped under BOTH." + (" A second scalar of each pair then multiplies." if dual else "")
@@ -117,6 +127,7 @@ def load(name: str, alias: str, dtype: Rule) -> Instruction:
             (5, member_of("imm0_src", ImmSrcN)),
             (6, reserved_zero("reserved0", "reserved1", "reserved2", "reserved3")),
         ),
+        kernel=preload_arith if name.endswith("arith") else preload_bitvec,
         semantics="Keeps the elements of src as the scalars of each channel until they are loaded again.",
         evidence=LOAD,
     )

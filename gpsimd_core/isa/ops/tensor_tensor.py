@@ -9,6 +9,8 @@ import numpy as np
 from gpsimd_core.isa.checks import active_channels, dtype_in, in_partitions, member_of, rule, rules, same_count
 from gpsimd_core.isa.enums import AluOp, Dtype
 from gpsimd_core.isa.facts import Facts
+from gpsimd_core.isa.kernels.elementwise import run
+from gpsimd_core.isa.kernels.elementwise_plan import tensor_bitvec_row, tensor_row
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s3s3d3_tt import S3S3D3Tt
 from gpsimd_core.isa.ops.shared import (
@@ -24,7 +26,7 @@ from gpsimd_core.isa.ops.shared import (
     valid,
     where,
 )
-from gpsimd_core.values import Evidence, Instruction, Operand, Reading, Rule
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Reading, Rule
 
 __all__ = ["TENSOR_TENSOR_ARITH_OP", "TENSOR_TENSOR_BITVEC_OP", "matched"]
 
@@ -165,6 +167,7 @@ TENSOR_TENSOR_ARITH_OP = Instruction(
     writes=WRITES,
     rules=ARITH_RULES,
     takes=_arith_takers,
+    kernel=CompiledKernel(run=run, row=tensor_row),
     semantics=(
         "dst[k] = op(src0[k], src1[k]): in fp32 with one rounding and one conversion at the store; the integer band as "
         "wrapping integers of the operand width, on POOL and in SBUF; POW on POOL and in SBUF."
@@ -180,6 +183,7 @@ TENSOR_TENSOR_BITVEC_OP = Instruction(
     writes=WRITES,
     rules=BITVEC_RULES,
     takes=_bitvec_takers,
+    kernel=CompiledKernel(run=run, row=tensor_bitvec_row),
     semantics=(
         "dst[k] = op(src0[k], src1[k]) on raw bits. Shift counts are unsigned and come from src1; 64-bit elements are "
         "POOL's, in SBUF, and a shift counts them by UINT32 elements."

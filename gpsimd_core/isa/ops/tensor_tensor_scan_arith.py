@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from gpsimd_core.isa.checks import field_is, member_of, reserved_zero, rules
 from gpsimd_core.isa.enums import AccumCmd, TensScalarRevOps
+from gpsimd_core.isa.kernels.scan import row, run
 from gpsimd_core.isa.layouts.s2s2d2_stt import S2S2D2Stt
 from gpsimd_core.isa.ops.scalar_tensor_tensor import dtypes, operators, patterns
 from gpsimd_core.isa.ops.shared import inline_fp32
-from gpsimd_core.values import Evidence, Instruction, Operand, Reading
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Reading
 
 __all__ = ["TENSOR_TENSOR_SCAN_ARITH"]
 
@@ -49,6 +50,7 @@ TENSOR_TENSOR_SCAN_ARITH = Instruction(
     writes=(Operand(name="out", at="dst", dtype="out_dtype"),),
     immediates=("imm0",),
     rules=RULES,
+    kernel=CompiledKernel(run=run, row=row),
     semantics=(
         "state = imm0; for each element k of a channel in stream order: state = op1(op0(src0[k], state), src1[k]), "
         "dst[k] = state. The state stays fp32 and is converted only where it is stored. reverse_operands swaps the "

@@ -1,0 +1,201 @@
+"""Kernel of the elementwise families: op1(op0(x, scalar), scalar or y), and a fold of the results beside it.
+
+One run serves 0x41, 0x51 and sunda's packed forms (op1 alone), 0x43, 0x53, 0x93, 0x44, 0x54 (two scalars), 0x4F, 0x5F
+(preloaded scalars), 0x9D, 0x9E (a scalar and a tensor), 0x9A, 0xE6 and 0x30 (a scalar and a fold). `elementwise_plan.py`
+makes its rows. Operators work on fp32 bits (HUB), each rounded once, or on raw words (BITS, INTEGER); the value that is
+folded is the fp32 one before it is converted for the store.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpsimd_core.isa.enums import AluOp
+from gpsimd_core.isa.kernels.combine import HUB, fold_hub, run_hub, words_row
+from gpsimd_core.isa.kernels.hub import canonical_row, load_tile, store_hub, transposed, widened
+from gpsimd_core.isa.kernels.pattern import BLOCK, CODE
+from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
+from gpsimd_core.isa.kernels.walk import here, put, take
+from gpsimd_core.isa.lane import lane
+from gpsimd_core.isa.lanes.alu import alu_fp32_row
+from gpsimd_core.isa.lanes.convert import widen
+from gpsimd_core.isa.lanes.transcend import exponential
+from gpsimd_core.isa.lanes.words import u32
+from gpsimd_core.isa.lanestate import PRELOAD
+
+__all__ = ["EXPONENTIAL", "run"]
+
+(
+    BAND, CHANNELS, ELEMENTS, PIECE, SLICES, WIDTH, SIGNED, NAN_POLICY, TRANSPOSED,
+    OP0, SWAP0, FROM0, BITS0, OP1, SWAP1, FROM1, BITS1,
+    FOLD, RUNNING, CONTINUES, SEED_FROM, SEED, LANE, COLUMN,
+    DIRECT_X, DIRECT_Y, DIRECT_OUT,
+) = range(27)  # fmt: skip
+X, SCALAR0, Y, OUT = 27, 27 + BLOCK, 27 + 2 * BLOCK, 27 + 3 * BLOCK
+
+NOTHING, INLINE, MEMORY, PRELOADED, TENSOR = range(5)
+"""Where the second operand of an operator comes from. Y is the block of a scalar in memory, too."""
+
+EXPONENTIAL = 256
+"""In the place of op1: e to the power of its operand."""
+
+FP32 = 10
+NAN = 0x7FC00000
+
+
+@lane
+def scalar(source: Any, lanes: Any, formats: Any, plan: Any, which: int, block: Any, channel: int, slice_: int) -> int:
+    """A scalar of a channel: fp32 bits in the hub, else the raw word."""
+    origin, bits = plan[which], u32(plan[which + 1])
+    if origin == PRELOADED:
+        return u32(lanes[plan[LANE] + channel, PRELOAD + slice_])
+    if origin == MEMORY:
+        word = np.empty(1, np.uint32)
+        take(source, block, channel, 0, 0, word)
+        bits = u32(word[0])
+        if plan[BAND] == HUB and block[CODE] != FP32:
+            bits = u32(widen(bits, formats[block[CODE]]))
+    return u32(bits)
+
+
+@lane
+def fill(row: Any, word: int) -> None:
+    """One word everywhere."""
+    for i in range(row.size):
+        row[i] = u32(word)
+
+
+@lane
+def exponential_row(x: Any, out: Any) -> None:
+    """e to the power of each value."""
+    for i in range(out.size):
+        out[i] = exponential(u32(x[i]))
+
+
+@lane
+def hub_row(op: int, swap: int, a: Any, b: Any, out: Any, nan_policy: int) -> None:
+    """One operator of the fp32 band between two rows, its operands swapped where asked."""
+    if op == EXPONENTIAL:
+        exponential_row(a, out)
+    elif swap != 0:
+        alu_fp32_row(op, b, a, out, nan_policy)
+    elif op == AluOp.BYPASS:
+        canonical_row(a, out)
+    else:
+        alu_fp32_row(op, a, b, out, nan_policy)
+
+
+@lane
+def compute_hub(plan: Any, a: Any, s0: Any, b: Any, middle: Any, out: Any) -> None:
+    """Both operators on fp32 bits."""
+    if plan[FROM0] == NOTHING:
+        hub_row(plan[OP1], plan[SWAP1], a, b, out, plan[NAN_POLICY])
+    elif plan[FROM1] == NOTHING and plan[OP1] == AluOp.BYPASS:
+        hub_row(plan[OP0], plan[SWAP0], a, s0, out, plan[NAN_POLICY])
+    else:
+        hub_row(plan[OP0], plan[SWAP0], a, s0, middle, plan[NAN_POLICY])
+        hub_row(plan[OP1], plan[SWAP1], middle, b, out, plan[NAN_POLICY])
+
+
+@lane
+def compute_words(plan: Any, a: Any, s0: Any, b: Any, n: int) -> None:
+    """Both operators on raw words; the results replace `a`."""
+    band, width, signed = plan[BAND], plan[WIDTH], plan[SIGNED]
+    if plan[FROM0] != NOTHING:
+        x, y = (s0, a) if plan[SWAP0] != 0 else (a, s0)
+        words_row(band, plan[OP0], x, y, a, width, signed, n)
+    x, y = (b, a) if plan[SWAP1] != 0 else (a, b)
+    words_row(band, plan[OP1], x, y, a, width, signed, n)
+
+
+@lane
+def seed(source: Any, lanes: Any, plan: Any, channel: int) -> int:
+    """What the accumulator of a channel starts from."""
+    at = plan[LANE] + channel
+    if plan[CONTINUES] != 0:
+        return u32(lanes[at, plan[COLUMN]]) if lanes[at, plan[COLUMN] + 1] != 0 else u32(NAN)
+    if plan[SEED_FROM] == MEMORY:
+        word = np.empty(1, np.uint32)
+        take(source, plan[Y : Y + BLOCK], channel, 0, 0, word)
+        return u32(word[0])
+    return u32(plan[SEED])
+
+
+@lane
+def run(memory: Any, source: Any, lanes: Any, formats: Any, rows: Any, status: Any) -> None:
+    """Execute plan rows in order."""
+    for r in range(rows.shape[0]):
+        plan = rows[r]
+        band, n, piece, slices = plan[BAND], plan[ELEMENTS], plan[PIECE], plan[SLICES]
+        x, y, target, pointer = (
+            plan[X : X + BLOCK],
+            plan[Y : Y + BLOCK],
+            plan[OUT : OUT + BLOCK],
+            plan[SCALAR0 : SCALAR0 + BLOCK],
+        )
+        words, stored = source.view(np.uint32), memory.view(np.uint32)
+        scratch = np.empty((9, piece), np.uint32)
+        tile = np.empty((64 if plan[TRANSPOSED] != 0 else 0, piece), np.uint32)
+        group = 32 if plan[TRANSPOSED] != 0 else 1
+        fill(scratch[3], 0)  # scalars are no wider than 32 bits
+        fill(scratch[5], 0)
+        state = u32(0)
+        for quadrant in range(0, plan[CHANNELS], group):
+            if plan[FOLD] >= 0:
+                state = seed(source, lanes, plan, quadrant)
+                if plan[CONTINUES] != 0 and lanes[plan[LANE] + quadrant, plan[COLUMN] + 1] == 0:
+                    status[r] |= UNDEFINED_READ
+            for w in range(slices):
+                last = (w + 1) * n // slices
+                for start in range(w * n // slices, last, piece):
+                    m = min(piece, last - start)
+                    if plan[TRANSPOSED] != 0:
+                        load_tile(source, x, quadrant, start, tile, m)
+                    for c in range(quadrant, quadrant + group):
+                        a, s0, b = scratch[0:2], scratch[2:4], scratch[4:6]
+                        if start == w * n // slices or group > 1:
+                            if plan[FROM0] >= INLINE:
+                                fill(s0[0], scalar(source, lanes, formats, plan, FROM0, pointer, c, w))
+                            if plan[FROM1] == INLINE or plan[FROM1] == MEMORY:
+                                fill(b[0], scalar(source, lanes, formats, plan, FROM1, y, c, w))
+                        left, right, out = a[0, :m], b[0, :m], scratch[6, :m]
+                        if plan[TRANSPOSED] != 0:
+                            transposed(tile, c - quadrant, 0, left)
+                            transposed(tile, c - quadrant, 1, a[1, :m])
+                        elif plan[DIRECT_X] != 0:
+                            left = here(words, x, c, start, m)
+                        else:
+                            take(source, x, c, start, 0, left)
+                            if band != HUB:
+                                take(source, x, c, start, 1, a[1, :m])
+                        if plan[FROM1] == TENSOR and plan[DIRECT_Y] != 0:
+                            right = here(words, y, c, start, m)
+                        elif plan[FROM1] == TENSOR:
+                            take(source, y, c, start, 0, right)
+                            if band != HUB:
+                                take(source, y, c, start, 1, b[1, :m])
+                        if band != HUB:
+                            compute_words(plan, a, s0, b, m)
+                            put(memory, target, c, start, 0, a[0, :m])
+                            put(memory, target, c, start, 1, a[1, :m])
+                            continue
+                        if plan[DIRECT_X] == 0:
+                            widened(formats, x[CODE], left)
+                        if plan[FROM1] == TENSOR and plan[DIRECT_Y] == 0:
+                            widened(formats, y[CODE], right)
+                        if plan[DIRECT_OUT] != 0:
+                            out = here(stored, target, c, start, m)
+                        compute_hub(plan, left, s0[0, :m], right, scratch[7, :m], out)
+                        if plan[RUNNING] != 0:
+                            state = run_hub(plan[FOLD], out, state, 0, plan[NAN_POLICY])
+                        elif plan[FOLD] >= 0:
+                            state = fold_hub(plan[FOLD], out, state, 0, plan[NAN_POLICY])
+                        if plan[DIRECT_OUT] == 0:
+                            store_hub(memory, formats, target, c, start, out, c * n + start)
+            if plan[FOLD] >= 0:
+                at = plan[LANE] + quadrant
+                lanes[at, plan[COLUMN]] = state
+                if plan[CONTINUES] == 0:
+                    lanes[at, plan[COLUMN] + 1] = u32(1)
