@@ -36,6 +36,7 @@ __all__ = [
     "place",
     "plan",
     "validate",
+    "window",
 ]
 
 MAX_ELEMENTS = 1 << 24
@@ -62,7 +63,7 @@ def validate(machine: Machine, program: Any) -> Report:
     rows: list[tuple[np.ndarray[Any, Any], list[Outcome]]] = []
     extra: list[Violation] = []
     unchecked: list[NotChecked] = []
-    engines: np.ndarray[Any, Any] = np.full(len(program), None, object)
+    engines: np.ndarray[Any, Any] = np.full(len(program), -1, np.int8)
     for group in program.groups:
         if group.encoding is None:
             extra += [_unknown(machine, program[i]) for i in group.indices.tolist()]
@@ -77,7 +78,7 @@ def validate(machine: Machine, program: Any) -> Report:
                 for i in group.indices.tolist()
             ]
         extra += _engine_check(machine, program, group, outcomes, engines)
-    return Report(machine, len(program), rows, extra, unchecked, engines.tolist())
+    return Report(machine, len(program), rows, extra, unchecked, engines)
 
 
 def judge(machine: Machine, group: Group, book: RuleBook) -> list[Outcome]:
@@ -92,23 +93,11 @@ def judge(machine: Machine, group: Group, book: RuleBook) -> list[Outcome]:
                 checked[i] = checked[i] & good[n] & checked[n]
         ok = bound.rule.check(columns, facts)
         good[i] = True if ok is True or ok.all() else ok
-    outcomes = []
-    for i, bound in enumerate(book.rules):
-        if good[i] is True and checked[i] is True:
-            continue
-        everything = np.ones(len(columns), bool)
-        seen = everything & checked[i]
-        failed = np.flatnonzero(seen & ~(everything & good[i]))
-        skipped = np.flatnonzero(~seen)
-        why = f"needs {', '.join(book.rules[n].rule.name for n in bound.needs)}"
-        if bound.rule.open:
-            failed, skipped, why = np.zeros(0, int), failed, bound.rule.open
-        if len(failed) or len(skipped):
-            name = group.encoding.name if group.encoding else "unknown"
-            outcomes.append(
-                Outcome(name=name, columns=columns, bound=bound, position=i, failed=failed, unchecked=skipped, why=why)
-            )
-    return outcomes
+    return [
+        Outcome(group=group, book=book, position=i, good=good[i], checked=checked[i])
+        for i in range(len(book.rules))
+        if good[i] is not True or checked[i] is not True
+    ]
 
 
 def _unknown(machine: Machine, record: Record) -> Violation:
@@ -161,22 +150,23 @@ def _engine_check(
     if not binding.engines:
         return []  # no engine at all: a fault at dispatch, not a violation
     accepted = place(machine, group)
-    first: np.ndarray[Any, Any] = np.full(len(group.columns), None, object)
+    number = {name: i for i, name in enumerate(machine.engines)}
+    first: np.ndarray[Any, Any] = np.full(len(group.columns), -1, np.int8)
     for name, ok in reversed(accepted.items()):
-        first[ok] = name
-    taken = np.logical_or.reduce(list(accepted.values()))
+        first = np.where(ok, np.int8(number[name]), first)
     streams = [program.streams[i] for i in group.indices.tolist()] if program.streams else []
     for row, wanted in enumerate(streams):
         if wanted is not None:
-            first[row] = wanted
-            taken[row] = wanted in accepted and accepted[wanted][row]
-    engines[group.indices[taken]] = first[taken]
-    found = []
-    sound = np.ones(len(group.columns), bool)
+            first[row] = number[wanted] if wanted in accepted and accepted[wanted][row] else -1
+    engines[group.indices] = first
+    lost = first < 0
+    if not lost.any():
+        return []
     for o in outcomes:
         if not o.bound.warning:
-            sound[o.failed] = False
-    for row in np.flatnonzero(~taken & sound).tolist():
+            lost[o.failed] = False
+    found = []
+    for row in np.flatnonzero(lost).tolist():
         index = int(group.indices[row])
         wanted = streams[row] if streams else None
         takers = [name for name, ok in accepted.items() if ok[row]]
@@ -290,6 +280,23 @@ class Step:
     def number(self, leaf: str) -> int:
         """The number of a scalar field."""
         return self.layout.number(np.frombuffer(self.record, np.uint8), leaf)
+
+    @property
+    def sources(self) -> list[Placed]:
+        """What it reads: operands, then immediates behind a pointer."""
+        return [self.operands[o.name] for o in self.instruction.reads] + [
+            i.placed for i in self.immediates.values() if i.placed is not None
+        ]
+
+    @property
+    def written(self) -> list[Placed]:
+        """What it writes."""
+        return [self.operands[o.name] for o in self.instruction.writes]
+
+    @property
+    def places(self) -> list[Placed]:
+        """Everything that it touches."""
+        return self.sources + self.written
 
     @property
     def fusible(self) -> bool:
@@ -745,24 +752,25 @@ def _returned(
     return array
 
 
-def _window(memory: Memory, p: Placed, kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """A strided view of an operand: (channels, outermost, ..., innermost)."""
+def window(memory: Memory, p: Placed, kind: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
+    """A strided view of an operand: (channels, outermost, ..., innermost), of `kind` or else of unsigned codes."""
+    kind = kind or np.dtype(f"u{p.size}")
     shape = (p.channels, *reversed(p.num))
     strides = (p.pitch, *(s * p.size for s in reversed(p.step)))
-    first = memory.data[p.base :].view(kind)
-    return np.lib.stride_tricks.as_strided(first, shape, strides)
+    first = memory.data[p.base :].view(f"u{p.size}")  # numpy strides no array of a dtype that is not its own
+    return np.lib.stride_tricks.as_strided(first, shape, strides).view(kind)
 
 
 def read_operand(memory: Memory, p: Placed, formats: Mapping[int, Any]) -> np.ndarray[Any, Any]:
     """The elements of an operand in stream order, read-only: (channels, elements)."""
-    found = _window(memory, p, formats[p.code].dtype).reshape(p.channels, p.elements)
+    found = window(memory, p, formats[p.code].dtype).reshape(p.channels, p.elements)
     found.flags.writeable = False
     return found
 
 
 def write_operand(memory: Memory, p: Placed, value: np.ndarray[Any, Any], mask: Any = None) -> None:
     """Store elements in stream order; the last write to a place wins; only where `mask`, if one is given."""
-    target = _window(memory, p, value.dtype)
+    target = window(memory, p, value.dtype)
     shaped = value.reshape(target.shape)
     kept = None if mask is None else np.asarray(mask, bool).reshape(target.shape)
     if (0 in p.step and any(n > 1 and s == 0 for n, s in zip(p.num, p.step, strict=True))) or not _distinct(p):

@@ -10,10 +10,11 @@ import numpy as np
 from attrs import frozen
 
 from gpsimd_core.isa.layout import Columns, Leaf, member
-from gpsimd_core.machine import BoundRule
+from gpsimd_core.machine import BoundRule, RuleBook
 
 if TYPE_CHECKING:
     from gpsimd_core.machine import Machine
+    from gpsimd_core.program import Group
 
 __all__ = ["NotChecked", "Outcome", "Report", "Violation"]
 
@@ -57,16 +58,58 @@ class NotChecked:
 class Outcome:
     """One rule's verdict on the records of one group, as arrays."""
 
-    name: str
-    columns: Columns
-    bound: BoundRule
+    group: Group
+    book: RuleBook
     position: int
-    failed: np.ndarray[Any, Any]
-    """Rows of the group that break it."""
-    unchecked: np.ndarray[Any, Any]
-    """Rows of the group on which it was not judged."""
-    why: str
-    """Why the others were not judged."""
+    good: Any
+    """Where the rule holds: bool, (records,) or (1,), or True."""
+    checked: Any
+    """Where it could be judged, likewise."""
+
+    @property
+    def name(self) -> str:
+        """Instruction."""
+        return self.group.encoding.name if self.group.encoding else "unknown"
+
+    @property
+    def columns(self) -> Columns:
+        """The records judged."""
+        return self.group.columns
+
+    @property
+    def bound(self) -> BoundRule:
+        """The rule."""
+        return self.book.rules[self.position]
+
+    @property
+    def breaks(self) -> bool:
+        """Whether some record breaks the rule."""
+        return not self.bound.rule.open and bool(self._bad().any())
+
+    @property
+    def failed(self) -> np.ndarray[Any, Any]:
+        """Rows of the group that break it."""
+        return np.zeros(0, int) if self.bound.rule.open else np.flatnonzero(self._bad())
+
+    @property
+    def unchecked(self) -> np.ndarray[Any, Any]:
+        """Rows of the group on which it was not judged."""
+        if self.bound.rule.open:
+            return np.flatnonzero(self._bad())
+        return np.flatnonzero(~self._full(self.checked))
+
+    @property
+    def why(self) -> str:
+        """Why it was not judged where it was not."""
+        needs = (self.book.rules[n].rule.name for n in self.bound.needs)
+        return self.bound.rule.open or f"needs {', '.join(needs)}"
+
+    def _bad(self) -> np.ndarray[Any, Any]:
+        bad: np.ndarray[Any, Any] = self._full(self.checked) & ~self._full(self.good)
+        return bad
+
+    def _full(self, flags: Any) -> np.ndarray[Any, Any]:
+        return np.broadcast_to(np.asarray(flags, bool), (len(self.group.columns),))
 
 
 class Report:
@@ -78,6 +121,7 @@ class Report:
         rows: per group, the record index of each row, and the outcomes of its rules.
         extra: violations that are no rule's, such as an unknown opcode.
         extra_unchecked: what was not checked on records without a grounded layout.
+        engines: int8, position of each record's engine among the machine's, -1 where none takes it.
     """
 
     def __init__(
@@ -87,18 +131,22 @@ class Report:
         rows: list[tuple[np.ndarray[Any, Any], list[Outcome]]],
         extra: list[Violation],
         extra_unchecked: list[NotChecked],
-        engines: list[str | None],
+        engines: np.ndarray[Any, Any],
     ) -> None:
         self._machine, self.size, self._rows = machine, size, rows
-        self._extra, self._extra_unchecked = extra, extra_unchecked
-        self.engines = engines
+        self._extra, self._extra_unchecked, self._engines = extra, extra_unchecked, engines
+
+    @functools.cached_property
+    def engines(self) -> list[str | None]:
         """The engine that each record would run on; None where none takes it."""
+        names: list[str | None] = [*self._machine.engines, None]
+        return [names[i] for i in self._engines.tolist()]
 
     @functools.cached_property
     def ok(self) -> bool:
         """Whether no record breaks a rule."""
         return not self._extra and not any(
-            len(o.failed) and not o.bound.warning for _, outcomes in self._rows for o in outcomes
+            not o.bound.warning and o.breaks for _, outcomes in self._rows for o in outcomes
         )
 
     @functools.cached_property
