@@ -14,9 +14,8 @@ from gpsimd_core.errors import BadValue
 from gpsimd_core.isa.formats import POLICIES, Format, Kind, Row, checked_policies, format_of, format_row
 from gpsimd_core.isa.lane import bind, compiled
 from gpsimd_core.isa.lanes.convert import (
-    convert_row,
-    flags_row,
     int64_flags_row,
+    narrow_flags_row,
     narrow_float_loop,
     narrow_int64_row,
     narrow_row,
@@ -24,11 +23,14 @@ from gpsimd_core.isa.lanes.convert import (
     widen_int64_row,
     widen_row,
 )
-from gpsimd_core.isa.lanes.rounding import MODES, STOCHASTIC
+from gpsimd_core.isa.lanes.rounding import INEXACT, MODES, STOCHASTIC
 
 __all__ = ["codes_of", "convert", "values_of"]
 
 Array = np.ndarray[Any, Any]
+
+PIECE = 1 << 15
+"""Elements that pass the hub at a time, so that it stays in cache."""
 
 WORTH_A_LOOP_OF_ITS_OWN = 1 << 18
 """From this many elements on, a loop built for one format and mode pays for its construction."""
@@ -101,16 +103,17 @@ def convert(
     if source == target:
         copied = values_of(codes.copy().reshape(values.shape), target)
         return (copied, np.zeros(values.shape, np.uint8)) if flags else copied
-    reading = np.array(format_row(source, policies=chosen))
+    reading = format_row(source, policies=chosen)
     writing = format_row(target, policies=chosen, rounding_mode=mode)
     out = np.empty(codes.size, target.code_dtype)
     seen = np.zeros(codes.size, np.uint8)
-    if 64 in (source.bits, target.bits):
-        _through_hub(codes, source, reading, target, np.array(writing), out, seen if flags else None)
-    else:
-        _run(codes, source, reading, target, writing, out)
+    piece = max(codes.size, 1) if _is_fp32(source) else PIECE
+    for start in range(0, codes.size, piece):
+        here = slice(start, start + piece)
+        hub = _read(codes[here], source, reading)
+        _write(hub, target, writing, out[here], start)
         if flags:
-            compiled(flags_row)(codes, reading, np.array(writing), seen, 0)
+            seen[here] = _read_flags(codes[here], hub, source, reading) | _write_flags(hub, target, writing, start)
     result = values_of(out.reshape(values.shape), target)
     return (result, seen.reshape(values.shape)) if flags else result
 
@@ -152,46 +155,46 @@ def _mode(rounding: str, policies: Mapping[str, Any], target: Format) -> int | N
     return mode
 
 
-def _run(codes: Array, source: Format, reading: Array, target: Format, writing: tuple[int, ...], out: Array) -> None:
-    row = np.array(writing)
-    plain = source.kind == Kind.FLOAT and source.bits == 32
-    if (
-        plain
-        and target.kind == Kind.FLOAT
-        and out.size >= WORTH_A_LOOP_OF_ITS_OWN
-        and writing[Row.ROUNDING] != STOCHASTIC
-    ):
-        compiled(bind(narrow_float_loop, ROW=writing))(codes, out)
-    elif plain:
-        compiled(narrow_row)(codes, row, out, 0)
-    else:
-        compiled(convert_row)(codes, reading, out, row, 0)
+def _is_fp32(fmt: Format) -> bool:
+    return fmt.kind == Kind.FLOAT and fmt.bits == 32
 
 
-def _through_hub(
-    codes: Array, source: Format, reading: Array, target: Format, writing: Array, out: Array, seen: Array | None
-) -> None:
-    """Conversions from or to 64-bit integers, in two steps: the hub's own loops read and write 32 bits at most."""
+def _read(codes: Array, source: Format, row: tuple[int, ...]) -> Array:
+    if _is_fp32(source):
+        return codes
     hub = np.empty(codes.size, np.uint32)
     if source.bits == 64:
         compiled(widen_int64_row)(codes, int(source.signed), hub)
-        if seen is not None:
-            back = np.empty_like(codes)
-            compiled(narrow_int64_row)(hub, np.array(format_row(source, policies={"fp_to_int": "wrap"})), back)
-            seen |= (back != codes).astype(np.uint8)
     else:
-        compiled(widen_row)(codes, reading, hub)
-        if seen is not None:
-            compiled(read_flags_row)(codes, reading, seen)
+        compiled(widen_row)(codes, np.array(row), hub)
+    return hub
+
+
+def _write(hub: Array, target: Format, row: tuple[int, ...], out: Array, first: int) -> None:
+    deterministic = target.kind == Kind.FLOAT and row[Row.ROUNDING] != STOCHASTIC
     if target.bits == 64:
-        compiled(narrow_int64_row)(hub, writing, out)
-        if seen is not None:
-            written = np.empty_like(seen)
-            compiled(int64_flags_row)(hub, writing, written)
-            seen |= written
+        compiled(narrow_int64_row)(hub, np.array(row), out)
+    elif deterministic and out.size >= WORTH_A_LOOP_OF_ITS_OWN:
+        compiled(bind(narrow_float_loop, ROW=row))(hub, out)
     else:
-        compiled(narrow_row)(hub, writing, out, 0)
-        if seen is not None:
-            written = np.empty_like(seen)
-            compiled(flags_row)(hub, np.array(format_row(format_of("fp32"))), writing, written, 0)
-            seen |= written
+        compiled(narrow_row)(hub, np.array(row), out, first)
+
+
+def _read_flags(codes: Array, hub: Array, source: Format, row: tuple[int, ...]) -> Array:
+    seen = np.zeros(codes.size, np.uint8)
+    if source.bits == 64:
+        back = np.empty_like(codes)
+        compiled(narrow_int64_row)(hub, np.array(format_row(source, policies={"fp_to_int": "wrap"})), back)
+        seen[back != codes] = INEXACT
+    else:
+        compiled(read_flags_row)(codes.astype(np.uint32), np.array(row), seen)
+    return seen
+
+
+def _write_flags(hub: Array, target: Format, row: tuple[int, ...], first: int) -> Array:
+    seen = np.zeros(hub.size, np.uint8)
+    if target.bits == 64:
+        compiled(int64_flags_row)(hub, np.array(row), seen)
+    else:
+        compiled(narrow_flags_row)(hub, np.array(row), seen, first)
+    return seen

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gpsimd_core.isa.formats import FORMATS, format_row
 from gpsimd_core.isa.lane import bind, lane
 from gpsimd_core.isa.lanes.hub import (
@@ -43,10 +41,9 @@ from gpsimd_core.isa.lanes.rounding import RNE, draw_at
 from gpsimd_core.isa.lanes.words import u32, u64
 
 __all__ = [
-    "convert_row",
-    "flags_row",
     "int64_flags_row",
     "narrow",
+    "narrow_flags_row",
     "narrow_float_loop",
     "narrow_int64_row",
     "narrow_row",
@@ -56,8 +53,6 @@ __all__ = [
     "widen_int64_row",
     "widen_row",
 ]
-
-CHUNK = 512
 
 ROW: tuple[int, ...] = ()
 
@@ -157,23 +152,10 @@ def narrow_row(hub: Any, row: Any, out: Any, first: int) -> None:
 
 
 @lane
-def convert_row(codes: Any, source: Any, out: Any, target: Any, first: int) -> None:
-    """Convert a row of elements: `widen_row`, then `narrow_row`, in pieces that stay in cache."""
-    hub = np.empty(min(out.size, CHUNK), np.uint32)
-    for start in range(0, out.size, CHUNK):
-        stop = min(start + CHUNK, out.size)
-        piece = hub[: stop - start]
-        widen_row(codes[start:stop], source, piece)
-        narrow_row(piece, target, out[start:stop], first + start)
-
-
-@lane
-def flags_row(codes: Any, source: Any, target: Any, out: Any, first: int) -> None:
-    """The flags of `convert_row`, one byte an element."""
+def narrow_flags_row(hub: Any, row: Any, out: Any, first: int) -> None:
+    """The flags of `narrow_row`, one byte an element."""
     for i in range(out.size):
-        code = u32(codes[i])
-        seen = narrow_flags(widen(code, source), target, draw_at(target[SEED], first + i))
-        out[i] = u32(read_flags(code, source) | seen)
+        out[i] = u32(narrow_flags(u32(hub[i]), row, draw_at(row[SEED], first + i)))
 
 
 @lane
