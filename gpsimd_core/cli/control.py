@@ -42,6 +42,7 @@ class _Run(click.Command):
 @click.argument("file")
 @_variant
 @click.option("--load", "loads", multiple=True, metavar="FILE@ADDR", help="Put another file into memory.")
+@click.option("--raw", is_flag=True, help="FILE is machine code, whatever its bytes look like.")
 @click.option("--pc", metavar="ADDR", help="Where to start; by default where the program lies.")
 @click.option("--ar", "registers", multiple=True, metavar="aN=VALUE", help="Set an address register first.")
 @click.option("--vectors", metavar="[ADDR]", help="Send exceptions to handlers at VECBASE, here set to ADDR.")
@@ -53,6 +54,7 @@ def run(
     file: str,
     variant: str,
     loads: Sequence[str],
+    raw: bool,
     pc: str | None,
     registers: Sequence[str],
     vectors: str | None,
@@ -69,7 +71,7 @@ def run(
     from gpsimd_core.control import ControlCore
 
     core = ControlCore(variant, spill=spill, vectors=vectors is not None)
-    image = _read(file, variant, 0)
+    image = _code(_bytes(file), 0) if raw else _read(file, variant, 0)
     core.load(image)
     for load in loads:
         name, at, address = load.rpartition("@")
@@ -187,19 +189,25 @@ def _text(file: str) -> str:
 
 def _read(file: str, variant: str, base: int) -> Image:
     """A program file: text is assembly or hex words, anything else machine code."""
-    from gpsimd_core.control import Image, assemble
+    from gpsimd_core.control import assemble
 
     data = _bytes(file)
     if any(byte < 9 for byte in data):
-        return Image(segments=((base, data),), symbols={}, lines={})
+        return _code(data, base)
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        return Image(segments=((base, data),), symbols={}, lines={})
+        return _code(data, base)
     words = text.split()
     if words and all(_is_word(word) for word in words):
-        return Image(segments=((base, _words(words, file)),), symbols={}, lines={})
+        return _code(_words(words, file), base)
     return assemble(text, variant, base, name=file)
+
+
+def _code(data: bytes, base: int) -> Image:
+    from gpsimd_core.control import Image
+
+    return Image(segments=((base, data),), symbols={}, lines={})
 
 
 def _is_word(text: str) -> bool:

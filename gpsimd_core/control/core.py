@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gpsimd_core.control import exceptions, interpreter, layout, registers
 from gpsimd_core.control.assembler import Image
 from gpsimd_core.control.bus import Access, Bus
-from gpsimd_core.control.disassembler import decode, disassemble
+from gpsimd_core.control.disassembler import Instruction, decode, disassemble
 from gpsimd_core.control.layout import Bytes, Words
 from gpsimd_core.control.memory import Memory
 from gpsimd_core.control.state import physical
@@ -223,24 +223,26 @@ class ControlCore:
         self.state[layout.STEPS] += 1
         if code == exceptions.EXIT:
             return Stop(reason="exit", code=self.a[3], steps=self.steps - begin, pc=self.pc)
-        halt = decode(self._word(), self.pc, self.variant)
-        assert halt is not None
-        return Stop(reason="halt", code=halt.values[0], steps=self.steps - begin, pc=self.pc)
+        return Stop(reason="halt", code=self._in_hand().values[0], steps=self.steps - begin, pc=self.pc)
 
     def _word(self) -> int:
         return int(self.state[layout.WORD])
 
+    def _in_hand(self) -> Instruction:
+        """The instruction that the interpreter has just looked at, which is none of the undefined ones."""
+        found = decode(self._word(), self.pc, self.variant)
+        assert found is not None
+        return found
+
     def _unsupported(self) -> Unsupported:
-        instruction = decode(self._word(), self.pc, self.variant)
-        assert instruction is not None
+        instruction = self._in_hand()
         what = f"{instruction.text()} at {self.pc:#010x}"
         missing = instruction.row.missing or "of the simulator calls only 1, exit, is modelled"
         return Unsupported(what, missing, index=self.steps)
 
     def _ask_bus(self) -> None:
         """Answer the RER or WER in hand; the interpreter then executes it again and finds the answer."""
-        instruction = decode(self._word(), self.pc, self.variant)
-        assert instruction is not None
+        instruction = self._in_hand()
         value, address = (self.a[number] for number in instruction.values)
         write = instruction.row.name == "wer"
         access = Access(address=address, write=write, ring=self.ring, eraccess=int(self.state[layout.SR + 0x5F]))

@@ -80,7 +80,8 @@ class Trap(Fault):
         if self.registers:
             values = "  ".join(f"{register} = {value:#010x}" for register, value in self.registers.items())
             lines.append(f"registers    {values}")
-        lines.append(f"reason       {REASONS.get(self.name, self.name)}")
+        reason = "an ILL instruction" if self.text in ("ill", "ill.n") else REASONS.get(self.name, self.name)
+        lines.append(f"reason       {reason}")
         return "\n  ".join(lines)
 
 

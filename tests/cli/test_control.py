@@ -51,6 +51,12 @@ def test_run_takes_code_words_or_assembly(content: bytes, tmp_path: Path) -> Non
     assert "a3  00000006" in control("run", str(path)).stdout
 
 
+def test_raw_forces_machine_code(tmp_path: Path) -> None:
+    path = tmp_path / "program"
+    path.write_bytes(b"oooooo")
+    assert "word 6f6f6f" in str(control("run", str(path), "--raw").exception)
+
+
 def test_trace(program: Path) -> None:
     lines = control("run", str(program), "--trace").stdout.splitlines()
     assert lines[1] == "     1  00000003  addi a3, a2, 1                a3 00000000 -> 00000006"
