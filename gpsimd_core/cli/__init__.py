@@ -53,12 +53,27 @@ def _module(verb: str) -> str:
     return f"{__name__}.{verb.replace('-', '_')}"
 
 
+class _ReaderGone(Exception):
+    """Whoever read standard output has seen enough."""
+
+
+def _ours() -> list[str]:
+    """The core's own verbs, as far as their modules are there."""
+    return [verb for verb in VERBS if find_spec(_module(verb)) is not None]
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, known)
+    return f"; did you mean {' or '.join(close)}?" if close else f"; there are {', '.join(known)}"
+
+
 class _Verbs(click.Group):
     """Verbs by name, imported when invoked."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        ours = [verb for verb in VERBS if find_spec(_module(verb)) is not None]
-        return ours + sorted(commands_of_plugins())
+        return [*_ours(), *sorted(commands_of_plugins())]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command = self._load(cmd_name)
@@ -88,23 +103,22 @@ class _Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
-            import difflib
-
-            close = difflib.get_close_matches(args[0], self.list_commands(ctx))
-            hint = (
-                f"; did you mean {' or '.join(close)}?"
-                if close
-                else f"; there are {', '.join(self.list_commands(ctx))}"
-            )
-            raise click.UsageError(f"no verb is called {args[0]!r}{hint}", ctx)
+        if args and not args[0].startswith("-") and args[0] not in _ours():
+            known = self.list_commands(ctx)  # looks plugins' verbs up, which ours need not wait for
+            if args[0] not in known:
+                raise click.UsageError(f"no verb is called {args[0]!r}{_near(args[0], known)}", ctx)
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as e:
+            raise _ReaderGone from e  # click would end the process on the error itself
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         plugins = commands_of_plugins()
-        ours = [(verb, VERBS[verb]) for verb in self.list_commands(ctx) if verb in VERBS]
         with formatter.section("Verbs"):
-            formatter.write_dl(ours)
+            formatter.write_dl([(verb, VERBS[verb]) for verb in _ours()])
         if plugins:
             rows = [(name, f"from {e.dist.name if e.dist else e.value}") for name, e in sorted(plugins.items())]
             with formatter.section("Verbs of plugins"):
@@ -152,7 +166,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except GpsimdError as e:
         click.echo(f"gpsimd: {e}", err=True)
         return e.exit_code
-    except BrokenPipeError:
+    except (BrokenPipeError, _ReaderGone):
         # The reader of a pipe has seen enough; what is still buffered must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gpsimd_core.machine import BoundRule, Machine
     from gpsimd_core.values import Evidence, Reading
 
-__all__ = ["command"]
+__all__ = ["command", "describe"]
 
 MANY = 24
 """Members of a set beyond which a rule shows its first ones only."""
@@ -31,7 +31,7 @@ def command(session: Session, name: str) -> None:
     machine = session.machine()
     opcode = machine.opcode_of(name)
     if session.as_json:
-        session.emit(_record(machine, opcode))
+        session.emit(describe(machine, opcode))
         return
     _head(machine, opcode)
     _layouts(machine, opcode)
@@ -165,7 +165,7 @@ def _rules(machine: Machine, opcode: int) -> None:
     common = {r.name for r in COMMON_RULES}
     book = machine.books[name].rules
     own = [b for b in book if b.rule.name not in common]
-    _section(f"Rules: {len(book)} checks; the number is that of the published list, parts share it")
+    _section(f"Rules: {len(book)} checks, numbered as the published list is")
     sources: list[str] = []
     for title, bounds in (("of every record", [b for b in book if b.rule.name in common]), ("of this one", own)):
         if bounds:
@@ -275,7 +275,8 @@ def _told_by(e: Evidence, what: str = "says") -> None:
     show.paragraph(f"{what}: {e.confidence}, {e.source}{note}", "    ", "  ")
 
 
-def _record(machine: Machine, opcode: int) -> dict[str, Any]:
+def describe(machine: Machine, opcode: int) -> dict[str, Any]:
+    """What `--json` prints."""
     from gpsimd_core.blobs import Catalogue
     from gpsimd_core.cli.status import status
 

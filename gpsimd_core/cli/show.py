@@ -68,7 +68,7 @@ def waiting(text: str, *, on: bool = True) -> Iterator[None]:
 
 def heading(text: str) -> None:
     """A line that heads what follows."""
-    click.echo(click.style(text, bold=True))
+    click.echo(click.style(textwrap.fill(text, max(width(), 40), subsequent_indent="  "), bold=True))
 
 
 def paragraph(text: str, indent: str = "", first: str | None = None) -> None:

@@ -11,6 +11,7 @@ import pytest
 from attrs import frozen
 
 import gpsimd_core as gp
+from gpsimd_core import host
 from gpsimd_core.cli import main
 
 
@@ -28,11 +29,30 @@ class Outcome:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+@pytest.fixture(scope="session")
+def loaded() -> Callable[..., gp.Machine]:
+    """`gp.load`, each machine built once: machines are frozen, and hundreds of calls ask for the same few."""
+    built: dict[str, gp.Machine] = {}
+
+    def load(name: str, *args: Any, **more: Any) -> gp.Machine:
+        key = repr((name, args, more))
+        if key not in built:
+            built[key] = real(name, *args, **more)
+        return built[key]
+
+    real = host.load
+    return load
+
+
 @pytest.fixture
 def gpsimd(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    loaded: Callable[..., gp.Machine],
 ) -> Callable[..., Outcome]:
     """`gpsimd("run", "p.tpb")` in an empty folder; never a traceback."""
+    monkeypatch.setattr(host, "load", loaded)
     for name in ("GPSIMD_GEN", "GPSIMD_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
