@@ -6,11 +6,11 @@ Run `python benchmarks/values.py`.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import softfloatpy
+from timing import Row, together
 
 from gpsimd_core.isa.formats import FORMATS, format_row
 from gpsimd_core.isa.lane import bind, compiled
@@ -29,40 +29,39 @@ CONVERSIONS = (
 )
 
 
-def best(call: Callable[[], object], *, tries: int = 9, repeats: int = 1) -> float:
-    """Seconds of one call, the best of several tries."""
-    seconds = []
-    for _ in range(tries):
-        start = time.perf_counter()
-        for _ in range(repeats):
-            call()
-        seconds.append((time.perf_counter() - start) / repeats)
-    return min(seconds)
-
-
-def copying(bits: np.ndarray, repeats: int) -> float:
-    """Seconds of a plain copy. Some distances between source and target make it many times slower; the best counts."""
-    room = np.zeros(bits.size + 4096, np.uint32)
-    targets = [room[start : start + bits.size] for start in (0, 16, 528, 1040, 2064)]
-    return min(best(lambda: np.copyto(target, bits), tries=4, repeats=repeats) for target in targets)  # noqa: B023
-
-
-def conversions(size: int, required: float | None) -> Iterator[tuple[str, float, float, str]]:
+def conversions(size: int, required: float | None) -> Iterator[Row]:
     """fp32 to every timed format at one size, as a share of memcpy's elements per second."""
     repeats = max(1, (1 << 22) // size)
     bits = np.random.default_rng(0).integers(0, 1 << 32, size, dtype=np.uint32)
+    # Some distances between source and target make a copy many times slower: the best of a few counts.
+    room = np.zeros(size + 4096, np.uint32)
+    targets = [room[start : start + size] for start in (0, 16, 528, 1040, 2064)]
+
+    def copy_to(target: np.ndarray) -> Callable[[], None]:
+        return lambda: repeated(lambda: np.copyto(target, bits), repeats)
+
     for name, mode, wanted in CONVERSIONS:
         fmt = FORMATS[name]
         loop = compiled(bind(narrow_float_loop, ROW=format_row(fmt, rounding_mode=MODES[mode])))
         out = np.zeros(size, fmt.code_dtype)
         loop(bits, out)
-        mine = best(lambda: loop(bits, out), repeats=repeats)  # noqa: B023
-        memcpy = copying(bits, repeats)
+
+        def narrow(loop: Callable[..., None] = loop, out: np.ndarray = out) -> None:
+            repeated(lambda: loop(bits, out), repeats)
+
+        timed = [together(copy_to(target), narrow, 4) for target in targets]
+        ratio = min(copied for copied, _ in timed) / min(narrowed for _, narrowed in timed)
         label = f"fp32 to {name} {mode}, 2^{size.bit_length() - 1}"
-        yield label, memcpy / mine, wanted if required is None else required, "of memcpy"
+        yield Row(label, ratio, wanted if required is None else required, False, "of memcpy")
 
 
-def fused() -> Iterator[tuple[str, float, float, str]]:
+def repeated(work: Callable[[], object], times: int) -> None:
+    """A call so short that one timing of it says little."""
+    for _ in range(times):
+        work()
+
+
+def fused() -> Iterator[Row]:
     """Fused multiply-add against a softfloat call whose operands are ready."""
     modes = softfloatpy.RoundingMode
     theirs = dict(zip(FIVE, (modes.NEAR_EVEN, modes.MIN_MAG, modes.MAX, modes.MIN, modes.NEAR_MAX_MAG), strict=True))
@@ -83,18 +82,19 @@ def fused() -> Iterator[tuple[str, float, float, str]]:
     for mode in FIVE:
         softfloatpy.set_rounding_mode(theirs[mode])
         loop(a[:8], b[:8], c[:8], out[:8], 0, MODES[mode])
-        one = best(call, tries=5) / few
-        mine = best(lambda: loop(a, b, c, out, 0, MODES[mode]), tries=5) / LARGE  # noqa: B023
-        yield f"fp32 fused multiply-add {mode}, 2^24", one / mine, 30.0, "x a softfloat call"
+        called, mine = together(call, lambda: loop(a, b, c, out, 0, MODES[mode]), 6)  # noqa: B023
+        yield Row(
+            f"fp32 fused multiply-add {mode}, 2^24", called / few / (mine / LARGE), 30.0, False, "x a softfloat call"
+        )
 
 
-def rows() -> Iterator[tuple[str, float, float, str]]:
-    """(name, measured ratio, required ratio, unit) of every figure."""
+def rows() -> Iterator[Row]:
+    """Every figure."""
     yield from conversions(LARGE, None)
     yield from conversions(SMALL, 0.30)
     yield from fused()
 
 
 if __name__ == "__main__":
-    for name, ratio, required, unit in rows():
+    for name, ratio, required, _, unit in rows():
         print(f"{name:40} {ratio:8.2f} {unit:20} required {required:.2f}{'' if ratio >= required else '   MISSED'}")

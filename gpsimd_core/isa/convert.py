@@ -11,7 +11,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from gpsimd_core.errors import BadValue
-from gpsimd_core.isa.formats import POLICIES, Format, Kind, Row, checked_policies, format_of, format_row
+from gpsimd_core.isa.formats import Format, Kind, Row, format_of, format_row
 from gpsimd_core.isa.lane import bind, compiled
 from gpsimd_core.isa.lanes.convert import (
     int64_flags_row,
@@ -24,6 +24,7 @@ from gpsimd_core.isa.lanes.convert import (
     widen_row,
 )
 from gpsimd_core.isa.lanes.rounding import INEXACT, MODES, STOCHASTIC
+from gpsimd_core.isa.value_policies import POLICIES, checked_policies
 
 __all__ = ["codes_of", "convert", "values_of"]
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from gpsimd_core.errors import BadValue, Unsupported
 from gpsimd_core.isa.convert import codes_of, convert, values_of
-from gpsimd_core.isa.formats import FORMATS, POLICIES, Format, checked_policies, format_of, format_row
+from gpsimd_core.isa.formats import FORMATS, Format, format_of, format_row
 from gpsimd_core.isa.lane import compiled
 from gpsimd_core.isa.lanes.mx import COMPILER, NKI, dequantise_blocks, quantise_blocks
+from gpsimd_core.isa.value_policies import POLICIES, checked_policies
 
 __all__ = ["BLOCK", "ELEMENT_EMAX", "dequantise", "quantise"]
 

@@ -16,12 +16,12 @@ from gpsimd_core.isa.formats import (
     Kind,
     Row,
     Specials,
-    checked_policies,
     format_of,
     format_row,
     format_table,
 )
 from gpsimd_core.isa.lanes import rounding
+from gpsimd_core.isa.value_policies import checked_policies
 
 # Code of the largest finite number, of infinity and of the canonical NaN; the least normal and subnormal number as
 # powers of two. Sources: The Unified Datatype Model; decision 17.

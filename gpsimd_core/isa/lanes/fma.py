@@ -82,9 +82,9 @@ def flipped(bits: int, negate: int) -> int:
 @lane
 def is_nan(bits: int) -> bool:
     """Whether a pattern is NaN."""
-    return u32(bits << u32(32 - EXPONENT_BITS - MANTISSA_BITS)) > u32(
-        u32(u32(u32(1) << u32(EXPONENT_BITS)) - u32(1)) << u32(32 - EXPONENT_BITS)
-    )
+    sign = u32(u32(1) << u32(EXPONENT_BITS + MANTISSA_BITS))
+    infinity = u32(sign - u32(u32(1) << u32(MANTISSA_BITS)))
+    return u32(bits & u32(sign - u32(1))) > infinity
 
 
 @lane
