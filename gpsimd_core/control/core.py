@@ -389,4 +389,6 @@ class _Named:
 
     def __setitem__(self, name: str | int, value: int) -> None:
         register = registers.find(self._kind, name, self._core.variant)
-        self._core.state[self._first + register.number] = _word(register.name, value) & register.mask
+        at = self._first + register.number
+        kept = int(self._core.state[at]) & ~register.mask
+        self._core.state[at] = kept | _word(register.name, value) & register.mask

@@ -81,10 +81,6 @@ EXCVADDR = SR + 0xEE
 ISL = SR + 0xF8  # q7
 KSL = SR + 0xF9  # q7
 
-THREADPTR = UR + 0xE7
-FCR = UR + 0xE8
-FSR = UR + 0xE9
-
 
 def _passed(value: int) -> int:
     """A constant that lanes pass to each other: of a plain one numba would compile a copy of the lane for its value."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from gpsimd_core.control.groups.arithmetic import B29, BASE
+from gpsimd_core.control.groups.sources import B27, B29, BASE
 from gpsimd_core.control.groups.stack import over_limit
 from gpsimd_core.control.layout import DDR, MASK, READ, SCOMPARE1, WORD_BYTES, WRITE, Bytes, Words
 from gpsimd_core.control.memory import locate_data, peek, poke
 from gpsimd_core.control.words import LOAD, STORE, Row
 from gpsimd_core.isa.lane import lane
-
-B27 = "ISA Batch 27 — base-Xtensa System / SR / RegWindow / Sync"
 
 L8UI, L16UI, L16SI, L32, L32R, LDDR32_P, S32C1I = range(7)
 S8, S16, S32, S32STK, SDDR32_P = range(5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from gpsimd_core.control.groups.sources import B25, B28, B29, BASE
 from gpsimd_core.control.layout import MASK, SIGN
 from gpsimd_core.control.words import ARITHMETIC, Row
 from gpsimd_core.isa.lane import lane
@@ -14,10 +15,6 @@ MIN, MAX, MINU, MAXU, CLAMPS, SEXT, NSA, NSAU, SALT, SALTU = range(23, 33)
 
 KEEP = -1  # the destination keeps its value
 
-B25 = "ISA Batch 25 — base-Xtensa scalar arith/logic/shift"
-B28 = "ISA Batch 28 — base-Xtensa exc-dispatch/bool/loop/minmax"
-B29 = "ISA Batch 29 — base-Xtensa debug/timer/cache/MMU/atomic"
-BASE = "base Xtensa ISA, as llvm-mc assembles it"
 
 _row = partial(Row, group=ARITHMETIC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gpsimd_core.control.groups.arithmetic import B28, BASE
+from gpsimd_core.control.groups.sources import B28, BASE
 from gpsimd_core.control.words import BOOLEAN, Row
 from gpsimd_core.isa.lane import lane
 

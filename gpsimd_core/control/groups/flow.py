@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from gpsimd_core.control.exceptions import in_handler
-from gpsimd_core.control.groups.arithmetic import B28, BASE, signed
+from gpsimd_core.control.groups.arithmetic import signed
+from gpsimd_core.control.groups.sources import B28, BASE
 from gpsimd_core.control.layout import A0, LBEG, LCOUNT, LEND, MASK, NEXT, SEQUENTIAL, SIGN, Words
 from gpsimd_core.control.state import physical
 from gpsimd_core.control.words import BRANCH, JUMP, LOOP, Row

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from gpsimd_core.control.groups.arithmetic import BASE, signed
+from gpsimd_core.control.groups.arithmetic import signed
+from gpsimd_core.control.groups.sources import BASE
 from gpsimd_core.control.layout import MASK, SIGN
 from gpsimd_core.control.words import MULTIPLY, Row
 from gpsimd_core.isa.lane import lane

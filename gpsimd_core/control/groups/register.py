@@ -12,8 +12,7 @@ from gpsimd_core.control.exceptions import (
     PRIVILEGED,
     user,
 )
-from gpsimd_core.control.groups.access import B27
-from gpsimd_core.control.groups.arithmetic import BASE
+from gpsimd_core.control.groups.sources import B27, BASE
 from gpsimd_core.control.layout import ADDRESS, BUS_READY, BUS_VALUE, CLASSIC, CPENABLE, INTERRUPT, SR, UR, Words
 from gpsimd_core.control.words import BUS, REGISTER, Row
 from gpsimd_core.isa.lane import lane

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from gpsimd_core.control.groups.arithmetic import B25, BASE, signed
+from gpsimd_core.control.groups.arithmetic import signed
+from gpsimd_core.control.groups.sources import B25, BASE
 from gpsimd_core.control.layout import MASK
 from gpsimd_core.control.words import SHIFT, Row
 from gpsimd_core.isa.lane import lane

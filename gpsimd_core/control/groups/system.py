@@ -17,9 +17,8 @@ from gpsimd_core.control.exceptions import (
     SYSCALL,
     UNSUPPORTED,
 )
-from gpsimd_core.control.groups.access import B27
-from gpsimd_core.control.groups.arithmetic import B28, B29, BASE
 from gpsimd_core.control.groups.flow import go
+from gpsimd_core.control.groups.sources import B27, B28, B29, BASE, QEMU
 from gpsimd_core.control.layout import A0, CLASSIC, DEPC, EPC, MS, PS, WB, WINDOW_MASK, WINDOWSTART, Words
 from gpsimd_core.control.state import physical
 from gpsimd_core.control.words import MISSING, ORDER, TRAP, Row
@@ -56,7 +55,7 @@ ROWS = (
     _return(name="rfwo", word=0x003400, code=RFWO),
     _return(name="rfwu", word=0x003500, code=RFWU),
     _return(name="rsil", word=0x006000, uses="t= uimm4s", code=RSIL),
-    _trap(name="simcall", word=0x005100, code=SIMCALL, variants=("classic",), source="qemu-system-xtensa"),
+    _trap(name="simcall", word=0x005100, code=SIMCALL, variants=("classic",), source=QEMU),
 )
 
 _missing = partial(Row, group=MISSING, variants=("q7",), privileged=True)

@@ -16,9 +16,8 @@ from gpsimd_core.control.exceptions import (
     OVERFLOW8,
     UNDERFLOW8,
 )
-from gpsimd_core.control.groups.access import B27
-from gpsimd_core.control.groups.arithmetic import BASE
 from gpsimd_core.control.groups.flow import go
+from gpsimd_core.control.groups.sources import B27, BASE
 from gpsimd_core.control.groups.stack import over_limit
 from gpsimd_core.control.layout import (
     A0,
