@@ -20,23 +20,21 @@ import numpy as np
 from gpsimd_core.disassembly import INDIRECT, disassemble, statements
 from gpsimd_core.encoding import encode, layout_of
 from gpsimd_core.errors import BadInput, BadValue, UsageError
-from gpsimd_core.isa.dtypes import BY_CODE
 from gpsimd_core.isa.enums import Dtype
 from gpsimd_core.isa.layout import RECORD_BYTES, Field, RecordLayout
 from gpsimd_core.machine import suggest
 from gpsimd_core.memory import flat_address
 from gpsimd_core.program import Program
 from gpsimd_core.syntax import Assignment, Mistake, Reference, Token, Value, parse_statement, words
-from gpsimd_core.tensors import BadField, Bits, NamedTensor, Tensor, register
+from gpsimd_core.tensors import BadField, Bits, NamedTensor, make_tensor, register
 
 if TYPE_CHECKING:
     from gpsimd_core.machine import Machine
 
-__all__ = ["assemble", "declared_generation", "disassemble", "make_tensor", "statements"]
+__all__ = ["assemble", "declared_generation", "disassemble", "statements"]
 
 MOST_ERRORS = 20
 """Mistakes that one message lists; a file of another kind would fill the screen."""
-DIRECTIONS = ("in", "out", "inout", "temp")
 
 _GEN = re.compile(r"^[ \t]*\.gen[ \t]+([^\s;]+)", re.MULTILINE | re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -335,44 +333,6 @@ class _Assembler:
             return flat_address(self.machine.generation.geometry, tensor.region, tensor.partition, offset)
         except BadValue as e:
             raise Mistake(value.column, str(e)) from None
-
-
-def make_tensor(
-    machine: Machine,
-    name: str,
-    region: str,
-    partition: int,
-    offset: int,
-    dtype: str,
-    shape: tuple[int, ...],
-    direction: str,
-) -> NamedTensor:
-    """A named tensor, checked against the memory of the generation.
-
-    Raises:
-        BadField: with the argument that does not fit as its field.
-    """
-    g = machine.generation.geometry
-    if region not in ("sbuf", "psum"):
-        raise BadField(f"{name}: no region is called {region!r}; there are sbuf and psum", "region")
-    if direction not in DIRECTIONS:
-        raise BadField(f"{name}: no direction is called {direction!r}; there are {', '.join(DIRECTIONS)}", "direction")
-    tensor = Tensor(region, partition=partition, offset=offset, dtype=dtype, shape=shape)
-    try:
-        size = BY_CODE[tensor.code].size
-    except BadValue as e:
-        raise BadField(f"{name}: {e}", "dtype") from None
-    if not 0 <= partition < g.partitions or partition + shape[0] > g.partitions:
-        last = partition + shape[0] - 1
-        raise BadField(f"{name}: partitions {partition} to {last} are outside 0 to {g.partitions - 1}", "partition")
-    active = g.sbuf_active if region == "sbuf" else g.psum_active
-    width = size * int(np.prod(shape[1:], dtype=object))
-    if offset < 0 or offset + width > active:
-        raise BadField(
-            f"{name}: bytes {offset} to {offset + width - 1} are outside a partition of {active} bytes, the size of "
-            f"{region.upper()} on {machine.generation.name}", "offset",
-        )  # fmt: skip
-    return NamedTensor(name=name, tensor=tensor, direction=direction)
 
 
 def _only(head: Token, rest: list[Token], what: str) -> Token:

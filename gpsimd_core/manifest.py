@@ -32,11 +32,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import field, frozen
 
-from gpsimd_core.assembly import assemble, declared_generation, make_tensor
+from gpsimd_core.assembly import assemble, declared_generation
 from gpsimd_core.errors import BadInput, BadValue, GpsimdError, PluginTrouble
 from gpsimd_core.isa.layout import RECORD_BYTES
 from gpsimd_core.program import Program, decode
-from gpsimd_core.tensors import NamedTensor
+from gpsimd_core.tensors import NamedTensor, make_tensor
 
 if TYPE_CHECKING:
     from gpsimd_core.machine import Machine

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, frozen
@@ -12,7 +13,12 @@ from gpsimd_core.errors import BadValue
 from gpsimd_core.isa.dtypes import BY_CODE, BY_NAME, code_of
 from gpsimd_core.isa.enums import Dtype
 
-__all__ = ["BadField", "Bits", "NamedTensor", "Tensor", "dtype_text", "register"]
+if TYPE_CHECKING:
+    from gpsimd_core.machine import Machine
+
+__all__ = ["DIRECTIONS", "BadField", "Bits", "NamedTensor", "Tensor", "dtype_text", "make_tensor", "register"]
+
+DIRECTIONS = ("in", "out", "inout", "temp")
 
 
 def register(number: int) -> int:
@@ -94,3 +100,41 @@ class NamedTensor:
     tensor: Tensor
     direction: str
     """in, out, inout or temp."""
+
+
+def make_tensor(
+    machine: Machine,
+    name: str,
+    region: str,
+    partition: int,
+    offset: int,
+    dtype: str,
+    shape: tuple[int, ...],
+    direction: str,
+) -> NamedTensor:
+    """A named tensor, checked against the memory of the generation.
+
+    Raises:
+        BadField: with the argument that does not fit as its field.
+    """
+    g = machine.generation.geometry
+    if region not in ("sbuf", "psum"):
+        raise BadField(f"{name}: no region is called {region!r}; there are sbuf and psum", "region")
+    if direction not in DIRECTIONS:
+        raise BadField(f"{name}: no direction is called {direction!r}; there are {', '.join(DIRECTIONS)}", "direction")
+    tensor = Tensor(region, partition=partition, offset=offset, dtype=dtype, shape=shape)
+    try:
+        size = BY_CODE[tensor.code].size
+    except BadValue as e:
+        raise BadField(f"{name}: {e}", "dtype") from None
+    if not 0 <= partition < g.partitions or partition + shape[0] > g.partitions:
+        last = partition + shape[0] - 1
+        raise BadField(f"{name}: partitions {partition} to {last} are outside 0 to {g.partitions - 1}", "partition")
+    active = g.sbuf_active if region == "sbuf" else g.psum_active
+    width = size * math.prod(shape[1:])
+    if offset < 0 or offset + width > active:
+        raise BadField(
+            f"{name}: bytes {offset} to {offset + width - 1} are outside a partition of {active} bytes, the size of "
+            f"{region.upper()} on {machine.generation.name}", "offset",
+        )  # fmt: skip
+    return NamedTensor(name=name, tensor=tensor, direction=direction)
