@@ -14,6 +14,7 @@ from gpsimd_core.isa.formats import (
     ROW_LENGTH,
     Format,
     Kind,
+    Overflow,
     Row,
     Specials,
     format_of,
@@ -184,6 +185,19 @@ def test_a_format_of_ones_own_needs_no_code() -> None:
     assert format_of("e5m3_ours", formats=[e5m3]) is e5m3
     with pytest.raises(BadValue):
         format_of("e5m3_ours")
+
+
+@pytest.mark.parametrize(("exponent", "mantissa", "bias"), [(5, 10, 15), (7, 23, 63)])
+def test_a_format_with_the_fields_of_another_keeps_its_own_specials(exponent: int, mantissa: int, bias: int) -> None:
+    bits = 1 + exponent + mantissa
+    finite = Format(
+        name="finite_only", kind=Kind.FLOAT, bits=bits, exponent_bits=exponent, mantissa_bits=mantissa,
+        bias=bias, overflow=Overflow.SATURATE,
+    )  # fmt: skip
+    top = np.array([(1 << (bits - 1)) - 1], finite.code_dtype)
+    value = convert(top, "fp32", from_=finite)
+    assert float(value[0]) == finite.max_finite
+    assert convert(value, finite).tolist() == top.tolist()
 
 
 def test_a_format_beyond_fp32_is_refused() -> None:

@@ -16,11 +16,13 @@ from gpsimd_core.isa.lanes.hub import (
     INTEGER,
     KIND,
     PADDING,
+    READ_PAYLOAD,
     READ_SHIFT,
     REBIAS,
     ROUNDING,
     SEED,
     SHIFT,
+    SIGN_SHIFT,
     SIGNED,
     WRAP,
     int64_flags,
@@ -79,10 +81,20 @@ def same_target(row: Any) -> bool:
     for column in range(SHIFT, PADDING + 1):
         if row[column] != ROW[column]:
             return False
-    return bool(row[ROUNDING] == ROW[ROUNDING])
+    return bool(row[KIND] == FLOAT and row[ROUNDING] == ROW[ROUNDING])
+
+
+@lane
+def same_reader(row: Any) -> bool:
+    """Whether a row reads as the one bound to ROW does."""
+    for column in range(READ_SHIFT, READ_PAYLOAD + 1):
+        if row[column] != ROW[column]:
+            return False
+    return bool(row[KIND] == FLOAT and row[REBIAS] == ROW[REBIAS] and row[SIGN_SHIFT] == ROW[SIGN_SHIFT])
 
 
 FP32, FP16, BF16 = (format_row(FORMATS[name]) for name in ("fp32", "fp16", "bf16"))
+reads_fp32, reads_fp16, reads_bf16 = (bind(same_reader, ROW=row) for row in (FP32, FP16, BF16))
 is_fp32, is_fp16, is_bf16 = (bind(same_target, ROW=row) for row in (FP32, FP16, BF16))
 widen_fp32, widen_fp16, widen_bf16 = (bind(widen_float_loop, ROW=row) for row in (FP32, FP16, BF16))
 narrow_fp32, narrow_fp16, narrow_bf16 = (bind(narrow_float_loop, ROW=row) for row in (FP32, FP16, BF16))
@@ -98,11 +110,11 @@ def widen_row(codes: Any, row: Any, out: Any) -> None:
         out: uint32 of the same length, receives fp32 bits.
     """
     bits, signed = row[BITS], row[SIGNED]
-    if row[KIND] == FLOAT and row[READ_SHIFT] == 0:
+    if reads_fp32(row):
         widen_fp32(codes, out)
-    elif row[KIND] == FLOAT and row[READ_SHIFT] == FP16[READ_SHIFT] and row[REBIAS] == FP16[REBIAS]:
+    elif reads_fp16(row):
         widen_fp16(codes, out)
-    elif row[KIND] == FLOAT and row[READ_SHIFT] == BF16[READ_SHIFT] and row[REBIAS] == 0:
+    elif reads_bf16(row):
         widen_bf16(codes, out)
     elif row[KIND] == FLOAT:
         reader = reader_of(row)
@@ -130,11 +142,11 @@ def narrow_row(hub: Any, row: Any, out: Any, first: int) -> None:
         first: global index of the first element, for the stochastic mode.
     """
     mode, target = row[ROUNDING], target_of(row)
-    if row[KIND] == FLOAT and mode == RNE and is_fp32(row):
+    if is_fp32(row):
         narrow_fp32(hub, out)
-    elif row[KIND] == FLOAT and mode == RNE and is_fp16(row):
+    elif is_fp16(row):
         narrow_fp16(hub, out)
-    elif row[KIND] == FLOAT and mode == RNE and is_bf16(row):
+    elif is_bf16(row):
         narrow_bf16(hub, out)
     elif row[KIND] == FLOAT and mode == RNE:
         for i in range(out.size):
