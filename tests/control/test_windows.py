@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import control_qemu
 import pytest
 from control_help import SMALL, execute, small_core
+from control_programs import DATA, DATA_WORDS, Writer, for_q7
 
-from gpsimd_core.control import ControlCore, Trap, assemble
+from gpsimd_core.control import ControlCore, Memory, Trap, assemble
 from gpsimd_core.errors import BadValue
 
 STACK = 0x8000
@@ -383,6 +385,39 @@ def test_frames_show_the_physical_registers() -> None:
         for number in range(16):
             core.ar[(8 * count + number) % 64] = 100 * count + number
             assert core.a[number] == 100 * count + number
+
+
+def both(seed: int) -> tuple[ControlCore, ControlCore]:
+    """A program with CALL8 alone, run to the end of its work on classic and on q7."""
+    text = Writer(seed, booleans=True, common=True).program()
+    classic = control_qemu.core(assemble(text, "classic", control_qemu.CODE).flat())
+    image = assemble(for_q7(text), "q7", control_qemu.CODE)
+    q7 = ControlCore("q7", memory=Memory(control_qemu.core(b"").memory.regions))
+    q7.load(image)
+    q7.pc = control_qemu.CODE
+    for core in (classic, q7):
+        for _ in range(5000):
+            if core.pc == image.symbols["end_of_work"]:
+                break
+            core.run(1, fast=False)
+        assert core.pc == image.symbols["end_of_work"]
+    return classic, q7
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_values_agree_with_classic(seed: int) -> None:
+    """Frames of eight, spilled by the core, leave what steps of four and handlers leave."""
+    classic, q7 = both(seed)
+    assert [classic.a[n] for n in range(16)] == [q7.a[n] for n in range(16)]
+    for name in ("sar", "br", "lbeg", "lend", "lcount", "misc0", "misc1"):
+        assert classic.sr[name] == q7.sr[name]
+    assert classic.memory.read(DATA, 4 * DATA_WORDS) == q7.memory.read(DATA, 4 * DATA_WORDS)
+
+
+def test_those_programs_spill() -> None:
+    cores = [both(seed)[1] for seed in range(8)]
+    assert sum(core.spills for core in cores) > 20
+    assert all(core.spills == core.fills for core in cores)
 
 
 class TestClassic:

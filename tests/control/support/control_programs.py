@@ -61,11 +61,14 @@ class Writer:
     Args:
         seed: of the random numbers.
         booleans: whether the core has booleans and SALT (de233_fpu).
+        common: only what q7 and classic both have, with one meaning; `for_q7` makes the q7 program of it.
     """
 
-    def __init__(self, seed: int, booleans: bool) -> None:
+    def __init__(self, seed: int, booleans: bool, common: bool = False) -> None:
         self.random = random.Random(seed)
         self.booleans = booleans
+        self.common = common
+        self.steps = (8,) if common else (4, 8, 12)
         self.lines: list[str] = []
         self.labels = 0
 
@@ -89,6 +92,7 @@ class Writer:
             self.unit(depth=0)
             if pick.random() < 0.25:
                 self.call(functions)
+        self.emit("end_of_work:")
         self.lines += READ_BACK.splitlines()
         return "\n".join(self.lines) + "\n"
 
@@ -120,7 +124,7 @@ class Writer:
             self.counted(depth)
         elif depth < 3 and pick < 0.42:
             self.branch(depth)
-        elif pick < 0.46:
+        elif pick < 0.46 and not self.common:
             self.trap()
         else:
             for _ in range(self.random.randrange(1, 6)):
@@ -183,10 +187,12 @@ class Writer:
         size = pick.choice((1, 2, 4))
         offset = size * pick.randrange(4 * DATA_WORDS // size)
         if pick.random() < 0.5:
-            name = {1: "s8i", 2: "s16i", 4: pick.choice(("s32i", "s32ri"))}[size]
+            word = "s32i" if self.common else pick.choice(("s32i", "s32ri"))
+            name = {1: "s8i", 2: "s16i", 4: word}[size]
             self.emit(f"{name} {self.source()}, a15, {offset}")
         else:
-            name = {1: "l8ui", 2: pick.choice(("l16ui", "l16si")), 4: pick.choice(("l32i", "l32ai"))}[size]
+            word = "l32i" if self.common else pick.choice(("l32i", "l32ai"))
+            name = {1: "l8ui", 2: pick.choice(("l16ui", "l16si")), 4: word}[size]
             self.emit(f"{name} {self.target()}, a15, {offset}")
 
     def moves(self) -> None:
@@ -206,17 +212,19 @@ class Writer:
 
     def registers(self) -> None:
         pick = self.random
-        name = pick.choice(("misc0", "misc1", "excsave2", "scompare1", "sar") + ("br",) * self.booleans)
+        names = ["misc0", "misc1", "sar"] + ["br"] * self.booleans
+        name = pick.choice(names if self.common else [*names, "excsave2", "scompare1"])
         form = pick.choice(("rsr", "wsr", "xsr")) if name != "sar" else "rsr"
-        choices = (
+        choices = [
             f"{form}.{name} {self.target()}",
-            f"rsr.{pick.choice(('ps', 'windowbase', 'windowstart'))} {self.target()}",
             f"rsr.{pick.choice(('lbeg', 'lend', 'lcount'))} {self.target()}",
             f"rur.threadptr {self.target()}",
             f"wur.threadptr {self.source()}",
-            f"rsil {self.target()}, {pick.randrange(16)}",
             pick.choice(("nop", "memw", "extw", "isync", "dsync", "esync", "excw")),
-        )
+        ]
+        if not self.common:
+            choices.append(f"rsr.{pick.choice(('ps', 'windowbase', 'windowstart'))} {self.target()}")
+            choices.append(f"rsil {self.target()}, {pick.randrange(16)}")
         self.emit(pick.choice(choices))
 
     def narrow(self) -> None:
@@ -334,7 +342,7 @@ class Writer:
         if pick.random() < 0.2:
             self.emit("call0 leaf")
             return
-        step = pick.choice((4, 8, 12))
+        step = pick.choice(self.steps)
         self.emit(f"movi a{step + 2}, {pick.choice((0, 1, 3, 6, 9, 14))}")
         self.emit(f"call{step} {pick.choice(functions)}")
         self.emit("movi a15, 1", "slli a15, a15, 14")  # the callee may have had this register
@@ -343,10 +351,12 @@ class Writer:
         """A function of its depth: calls on with one less, works a little, returns a mixture."""
         pick = self.random
         out = self.label()
-        step = pick.choice((4, 8, 12))
+        step = pick.choice(self.steps)
         call = pick.choice((f"call{step} {pick.choice(functions)}", f"callx{step} a3"))
         self.emit(".align 4", f"{name}:", f"entry a1, {pick.choice((48, 64, 80))}")
         self.emit(f"l32r a3, address{pick.randrange(len(functions))}")
+        if self.common:  # what a new frame holds depends on how many registers there are
+            self.emit(*(f"addi a{number}, a2, {number}" for number in range(4, 8)))
         self.emit(pick.choice((f"beqz a2, {out}", f"blti a2, 1, {out}", f"beqz.n a2, {out}")))
         self.emit(f"addi a{step + 2}, a2, -1", call)
         self.emit(f"add a2, a2, a{step + 2}", f"xor a{pick.randrange(3, 8)}, a2, a{pick.randrange(2, 16)}")
@@ -373,3 +383,10 @@ def for_llvm(text: str, image: Image) -> str:
         else:
             lines[number - 1] = line.split(";")[0].replace(".align 4", ".balign 4, 0").replace(".word", ".long")
     return "\n".join(lines) + "\n"
+
+
+def for_q7(text: str) -> str:
+    """A `common` program for q7, address for address: what classic does to switch its windows on is left out."""
+    for old, new in (("wsr.ps a2", "nop"), ("wsr.windowstart a2", "nop"), ("simcall", "halt 0")):
+        text = text.replace(old, new)
+    return text
