@@ -274,7 +274,7 @@ class ControlCore:
 
     def _trap(self, code: int) -> Trap:
         name = exceptions.NAMES[code - 1]
-        fetched = not name.startswith("Inst") or name == "IllegalInstruction"
+        fetched = code not in (exceptions.FETCH_ERROR, exceptions.FETCH_PROHIBITED)
         word = self._word() if fetched else None
         instruction = decode(word, self.pc, self.variant) if word is not None else None
         text = "(not fetched)" if word is None else disassemble(word, self.pc, self.variant)
