@@ -239,7 +239,8 @@ def evaluate(
         for codes, bits in zip(flat, hub, strict=True):
             run(widen_row)(codes, np.array(format_row(source, policies=policies)), bits)
         run(alu_fp32_row)(operator.code, *hub, hub[0], NAN_POLICIES[policies.get("reduce_nan", "suppress")])
-        row = np.array(format_row(target, policies=policies, rounding_mode=MODES[rounding]))
+        mode = None if rounding == "RNE" else MODES[rounding]  # policy stochastic_rounding replaces nearest even
+        row = np.array(format_row(target, policies=policies, rounding_mode=mode))
         run(narrow_row)(hub[0], row, out, 0)
     return out.reshape(arrays[0].shape)
 

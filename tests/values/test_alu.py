@@ -331,6 +331,13 @@ def test_bad_evaluations(args: tuple[Any, ...], how: dict[str, Any], complaint: 
         evaluate(*args, **how)
 
 
+def test_evaluate_stores_under_the_policies() -> None:
+    ones = np.full(200, 0x3F801000, np.uint32)  # a tie between two fp16 numbers
+    found = evaluate("BYPASS", ones, from_="fp32", to="fp16", policies={"stochastic_rounding": 3})
+    assert set(found.tolist()) == {0x3C00, 0x3C01}
+    assert evaluate("ADD", ones[:1], ones[:1], from_="fp32", to="fp16", rounding="RPI").tolist() == [0x4001]
+
+
 def test_crc32_says_what_is_missing() -> None:
     with pytest.raises(Unsupported, match="polynomial"):
         evaluate("CRC32", 1, 2, from_="int32", to="int32")
