@@ -166,7 +166,8 @@ def _clone(source: types.FunctionType, namespace: dict[str, Any], qualname: str)
 
 
 def _spelled(value: Any) -> str:
-    return getattr(value, "__qualname__", None) or repr(value)
+    name = getattr(value, "__qualname__", None)
+    return f"{value.__module__}.{name}" if name else repr(value)
 
 
 def _plain(function: Callable[..., Any]) -> types.FunctionType:
