@@ -118,7 +118,7 @@ def bitvec(maker: Maker, _: bool) -> Case:
 def test_random_folds(load: Load, gen: str, policies: dict[str, Any]) -> None:
     """At least 200 cases of each over all parameters."""
     twin = Twin(load(gen, policies=policies))
-    for n in range(18):
+    for n in range(14):
         for make in (arith, bitvec):
             maker = twin.maker(f"{make.__name__}-{n}", 1500 if n == 0 else 250)
             twin.run(maker, make(maker, policies.get("cross_lane_int") == "widening"))

@@ -85,13 +85,18 @@ def _swaps(step: Any) -> tuple[bool, bool]:
     return both or reverse == TensScalarRevOps.FIRST, both or reverse == TensScalarRevOps.SECOND
 
 
-def _immediate(step: Any, name: str, width: int = 32) -> Given:
-    """An immediate of `width` bits; inline ones narrower than 32 bits use the low bytes."""
+def _immediate(step: Any, name: str) -> Given:
     given = step.immediates[name]
     if given.placed is not None:
-        base, pitch, _, *rest = block(given.placed)
-        return MEMORY, 0, (base, pitch, width // 8, *rest)
-    return INLINE, given.bits & ((1 << width) - 1), NO_BLOCK
+        return MEMORY, 0, block(given.placed)
+    return INLINE, given.bits, NO_BLOCK
+
+
+def _raw(step: Any, name: str, width: int) -> Given:
+    """An immediate of an integer dtype of `width` bits: inline it uses the low bytes, in memory it is that wide."""
+    origin, bits, where = _immediate(step, name)
+    base, pitch, _, *rest = where
+    return origin, bits & ((1 << width) - 1), (base, pitch, width // 8, *rest)
 
 
 def _tensor(step: Any, name: str) -> Given:
@@ -130,7 +135,7 @@ def scalar_tensor_bitvec_row(step: Any) -> tuple[int, ...]:
     swap0, swap1 = _swaps(step)
     width = 8 * step.operands["data0"].size
     return _row(
-        step, "data0", BITS, (step.number("op0"), swap0, _immediate(step, "imm0", width)),
+        step, "data0", BITS, (step.number("op0"), swap0, _raw(step, "imm0", width)),
         (step.number("op1"), swap1, _tensor(step, "data1")),
     )  # fmt: skip
 
@@ -163,8 +168,8 @@ def scalar_bitvec_row(step: Any) -> tuple[int, ...]:
     swap0, swap1 = _swaps(step)
     width = 8 * step.operands["data"].size
     return _row(
-        step, "data", BITS, (step.number("op0"), swap0, _immediate(step, "imm0", width)),
-        (step.number("op1"), swap1, _immediate(step, "imm1", width)),
+        step, "data", BITS, (step.number("op0"), swap0, _raw(step, "imm0", width)),
+        (step.number("op1"), swap1, _raw(step, "imm1", width)),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from value_model import INTEGERS, is_nan32, larger
 
 __all__ = [
     "ARITH", "BITVEC", "INT64", "ONE", "REDUCE_DTYPES", "UINT64", "WideMaker", "alu32", "alu_bits", "alu_integer",
-    "arith", "bitvec", "ladder", "legal_bitvec", "transposed",
+    "arith", "bitvec", "fold_into", "identity", "ladder", "legal_bitvec", "swapped", "transposed", "two_sources",
 ]  # fmt: skip
 
 ONE = 0x3F800000
@@ -167,6 +167,38 @@ def ladder(rng: Any, dtype: int) -> int:
         [0, 1, 2, 3, 7, -1, -2, -7, top - 1, top, top + 1, 10, rng.getrandbits(bits), rng.randint(-40, 40)]
     )
     return int(value) & ((1 << bits) - 1)
+
+
+def two_sources(maker: Maker, channels: int, dtypes: tuple[int, int], nums: Any, *, psum: bool = True) -> list[Operand]:
+    """Two sources that a vector instruction may read together: one quadrant of SBUF, or one of them in PSUM."""
+    first = maker.operand(channels, dtypes[0], nums[0], region=None if psum else "sbuf")
+    second = "sbuf" if first.region == "psum" or not psum else None
+    other = maker.operand(channels, dtypes[1], nums[1], region=second)
+    if first.region == other.region == "sbuf":
+        other.partition = first.partition
+    return [first, other]
+
+
+def swapped(reverse: int) -> tuple[bool, bool]:
+    """Whether the operands of the first and of the second operator change places."""
+    return reverse in (1, 3), reverse in (2, 3)
+
+
+def identity(op: str) -> int:
+    """What a cleared accumulator holds."""
+    return {"ADD": 0, "SUBTRACT": 0, "MULT": ONE, "MAX": 0xFF800000, "MIN": INFINITY}[op]
+
+
+def fold_into(model: Any, lane: int, command: int, op: str, row: list[int], loaded: int = 0) -> list[int]:
+    """Fold a row into a lane's accumulator, op(new, state), after command 2, 3 or 4; gives every state."""
+    policy = model.policies.reduce_nan
+    state = model.accumulated(lane) if command == 2 else identity(op) if command == 3 else loaded
+    states = []
+    for new in row:
+        state = alu32(op, new, state, policy)
+        states.append(state)
+    model.lanes[lane] = (state, command != 2 or model.lanes[lane][1])
+    return states
 
 
 class WideMaker(Maker):
