@@ -127,7 +127,7 @@ def fold(step: Any, op: int, state: Array, row: Array) -> Array:
             sums = np.add.accumulate(np.concatenate((values(state)[:, None], values(row)), axis=1), axis=1)
         return canonical(np.ascontiguousarray(sums[:, -1]).view(np.uint32))
     run = step.core.compiled(alu_fp32_row)
-    state = np.ascontiguousarray(state)
+    state = np.array(state, np.uint32)
     for new in np.ascontiguousarray(row.T):
         run(op, new, state, state, NAN_POLICIES[step.policy("reduce_nan")])
     return canonical(state)

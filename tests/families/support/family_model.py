@@ -20,7 +20,7 @@ from value_model import INTEGERS, Policies, narrow, widen
 import gpsimd_core as gp
 
 __all__ = [
-    "CANONICAL", "FLOATS", "INTS", "OUT", "PLAIN", "Case", "Maker", "Model", "Operand", "Scalar", "Twin", "signed",
+    "CANONICAL", "FLOATS", "INTS", "OUT", "PLAIN", "Case", "Maker", "Model", "Operand", "Scalar", "Twin", "affine", "signed",
 ]  # fmt: skip
 
 WINDOW = 2048
@@ -128,8 +128,12 @@ class Model:
 
     def read(self, o: Operand, channels: int) -> list[list[int]]:
         """Codes of every element: channel by channel, in stream order."""
-        places = o.offsets()
-        return [[self.load(o, c, at) for at in places] for c in range(channels)]
+        first, rows = self.windows[o.region]
+        places, size = [at - first for at in o.offsets()], o.size
+        return [
+            [int.from_bytes(row[at : at + size], "little") for at in places]
+            for row in rows[o.partition : o.partition + channels]
+        ]
 
     def hub(self, o: Operand, channels: int) -> list[list[int]]:
         """As `read`, widened to fp32 bits."""
@@ -269,18 +273,20 @@ class Maker:
     def windows(self, case: Case) -> dict[str, tuple[int, list[bytearray]]]:
         """Random bytes in which sources hold special codes every other time."""
         rng = self.rng
-        windows = {
-            r: (first, [bytearray(rng.randbytes(WINDOW)) for _ in range(128)]) for r, first in self.first.items()
-        }
+        windows = {}
+        for region, first in self.first.items():
+            data = rng.randbytes(128 * WINDOW)
+            windows[region] = (first, [bytearray(data[i * WINDOW : (i + 1) * WINDOW]) for i in range(128)])
         for position, o in enumerate(case.sources):
             codes = specials(o.dtype, self.policies)
             draw = case.fill.get(position)
             first, rows = windows[o.region]
+            places, size = [at - first for at in o.offsets()], o.size
             for row in rows[o.partition : o.partition + case.fields.get("num_active_channels", 1)]:
-                for at in o.offsets():
+                for at in places:
                     if draw is not None or rng.random() < 0.5:
                         code = draw(rng) if draw is not None else rng.choice(codes)
-                        row[at - first : at - first + o.size] = code.to_bytes(o.size, "little")
+                        row[at : at + size] = code.to_bytes(size, "little")
         return windows
 
 
@@ -328,3 +334,15 @@ class Twin:
 def as_array(rows: list[bytearray]) -> np.ndarray[Any, Any]:
     """The rows of a window: uint8, shape (128, WINDOW)."""
     return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1)
+
+
+def affine(base: int, steps: Any, num: Any, multiplier: int, channels: int) -> list[list[int]]:
+    """The affine expression modulo 2^32, signed."""
+    rows = []
+    for c in range(channels):
+        row = []
+        for i in np.ndindex(*reversed(num)):
+            total = base + c * multiplier + sum(int(k) * s for k, s in zip(reversed(i), steps, strict=True))
+            row.append((total + (1 << 31)) % (1 << 32) - (1 << 31))
+        rows.append(row)
+    return rows
