@@ -329,7 +329,8 @@ class Step:
 
     def widened_codes(self, codes: np.ndarray[Any, Any], code: int) -> np.ndarray[Any, Any]:
         """Codes of a dtype as fp32 bits: uint32, of the same shape (channels, elements)."""
-        words = np.ascontiguousarray(codes, np.uint32)
+        words = np.array(codes, np.uint32, order="C")  # a copy even where none is needed: read-only arrays are a type of
+        # their own, for which everything would be compiled once more
         out = np.empty(words.shape, np.uint32)
         self.core.compiled(widen_rows)(words, self.core.machine.format_table[code], out)
         return out
