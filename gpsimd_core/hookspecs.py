@@ -2,8 +2,12 @@
 
 A plugin is an object (a module, or an instance) whose methods carry `@hookimpl` and which states `GPSIMD_API = 1`.
 Generation plugins are found in the entry-point group `gpsimd.generations`, one object per generation name; third
-parties use `gpsimd.plugins`. All hooks but the last three are called once, while a machine is built: none is ever
-called between bytes and memory. Values are returned, never registered by side effect, and their order means nothing.
+parties use `gpsimd.plugins`. An installed third-party plugin is used without being asked for, unless it states
+`GPSIMD_ON_REQUEST = True`, as one should that replaces what others rely on: it is used where `load(plugins=...)` or the
+environment variable GPSIMD_PLUGINS names it.
+
+All hooks but the last three are called once, while a machine is built: none is ever called between bytes and memory.
+Values are returned, never registered by side effect, and their order means nothing.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Region:
             raise BadValue(f"{self.name}: shape {shape} is not (partitions, elements)")
         width = math.prod(shape[1:]) * kind.itemsize
         found = self._bytes(self.data, partition, offset, shape[0], width)
-        return np.ascontiguousarray(found).view(kind).reshape(shape)
+        return found.copy().view(kind).reshape(shape)
 
     def numpy_of(self, dtype: Any) -> np.dtype[Any]:
         """The numpy dtype behind a dtype name, as the policies of this machine read it."""
@@ -195,8 +195,7 @@ class Memory:
         Raises:
             BadValue: no such place, or a region that flat addresses cannot name.
         """
-        r = self.region(region)
-        return flat_address(self.geometry, r.name, partition, offset)
+        return flat_address(self.geometry, region, partition, offset)
 
 
 def flat_address(geometry: Geometry, region: str, partition: int, offset: int) -> int:

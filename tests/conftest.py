@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,3 +52,47 @@ def any_machine(load: Callable[..., gp.Machine]) -> gp.Machine:
     if not installed:
         pytest.skip("no generation is installed")
     return load(installed[0])
+
+
+def write_distribution(
+    folder: Path, name: str, entry_points: Mapping[str, Mapping[str, str]], modules: Mapping[str, str] | None = None
+) -> Path:
+    """A distribution without an installer: metadata with entry points, and modules beside it.
+
+    Args:
+        folder: goes on `sys.path` or PYTHONPATH, whatever else lies in it.
+        name: of the distribution, version 1.0.
+        entry_points: group to name to target.
+        modules: module name to its text.
+
+    Returns:
+        The folder.
+    """
+    info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    rows = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in row.items()) for group, row in entry_points.items()]
+    (info / "entry_points.txt").write_text("\n".join(rows))
+    for module, text in (modules or {}).items():
+        (folder / f"{module}.py").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
+    """`distribution(name, entry_points, modules)`: a throw-away distribution that this process sees as installed."""
+    before = set(sys.modules)
+    folder = tmp_path / "site"
+
+    def add(name: str, entry_points: Mapping[str, Mapping[str, str]], modules: Mapping[str, str] | None = None) -> Path:
+        write_distribution(folder, name, entry_points, modules)
+        monkeypatch.syspath_prepend(folder)
+        importlib.invalidate_caches()
+        for module in modules or ():
+            assert module not in before, f"{module} would shadow a module of this process"
+        return folder
+
+    yield add
+    for module in set(sys.modules) - before:
+        if str(getattr(sys.modules[module], "__file__", "") or "").startswith(str(folder)):
+            del sys.modules[module]
