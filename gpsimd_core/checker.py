@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import define
 
+from gpsimd_core.folds import Folds
 from gpsimd_core.pipeline import Placed, Step
 from gpsimd_core.schedule import Event, Watcher
 from gpsimd_core.stream import Notice
@@ -20,7 +21,7 @@ from gpsimd_core.values import Operand
 if TYPE_CHECKING:
     from gpsimd_core.neuroncore import NeuronCore
 
-__all__ = ["Checker", "Race"]
+__all__ = ["Checker", "Race", "mark_written"]
 
 Bytes = np.ndarray[Any, Any]
 
@@ -58,12 +59,9 @@ class Checker(Watcher):
 
     def __init__(self, core: NeuronCore) -> None:
         self.core = core
+        self.folds = Folds()
         self.written = core.memory.written
-        for segments in core.ran.values():
-            for _, segment in segments:
-                for step in segment.steps:
-                    self._mark(step)
-        core.ran.clear()
+        mark_written(core)
         size = core.memory.data.size
         self.engines = list(core.machine.engines)
         self.writer: Bytes = np.zeros(size, np.uint8)
@@ -75,7 +73,6 @@ class Checker(Watcher):
         self.races: list[Race] = []
         self._known: set[Any] = set()
         self._notices: list[Notice] = []
-        self._folded: dict[tuple[str, int], tuple[str, int, str]] = {}
 
     def began(self, event: Event) -> None:
         self.ran.setdefault(event.engine, []).append((event.index, event.step.name))
@@ -83,29 +80,18 @@ class Checker(Watcher):
             self._stray(event, place, operand)
             if event.clock:
                 self._read(event, place)
-        self._fold(event)
-        self._mark(event.step)
-
-    def _mark(self, step: Step) -> None:
-        for place in _writes(step):
-            _view(self.written, place)[...] = 1
+        self.folds.began(event)
+        _mark(self.written, event.step)
 
     def ended(self, event: Event) -> None:
         if event.clock:
-            for place in _writes(event.step):
+            for place in event.step.written:
                 self._write(event, place)
 
     def notices(self) -> list[Notice]:
         """What was found."""
-        found = list(self._notices)
-        by_owner: dict[Any, list[int]] = {}
-        for (_, lane), who in self._folded.items():
-            by_owner.setdefault(who, []).append(lane)
-        for (engine, index, name), lanes in by_owner.items():
-            text = f"{name} folded into accumulator lanes {min(lanes)}..{max(lanes)}, which nothing read"
-            found.append(Notice(index=index, text=text, engine=engine))
-        found += [Notice(index=r.second[1], text=str(r), engine=r.second[0]) for r in self.races]
-        return found
+        found = [*self._notices, *self.folds.notices()]
+        return found + [Notice(index=r.second[1], text=str(r), engine=r.second[0], kind="race") for r in self.races]
 
     # Stray reads ---------------------------------------------------------------------------------------------------------
 
@@ -114,9 +100,12 @@ class Checker(Watcher):
         if marks.all():
             return
         channel, at = _first(place, marks == 0)
-        what = "merges into unwritten bytes" if operand is not None and operand.merges else "reads bytes nobody wrote"
+        merges = operand is not None and operand.merges
+        what = "merges into unwritten bytes" if merges else "reads bytes nobody wrote"
         text = f"{event.step.name} {what}: {place.at}, {place.region} partition {place.partition + channel}, first at byte {at}"
-        self._notices.append(Notice(index=event.index, text=text, engine=event.engine))
+        self._notices.append(
+            Notice(index=event.index, text=text, engine=event.engine, kind="merge" if merges else "stray")
+        )
 
     # Races -----------------------------------------------------------------------------------------------------------------
 
@@ -160,20 +149,6 @@ class Checker(Watcher):
                 )
             )  # fmt: skip
 
-    # Accumulators ------------------------------------------------------------------------------------------------------------
-
-    def _fold(self, event: Event) -> None:
-        use, owner = event.step.instruction.accumulator, event.step.engine.accumulators
-        if use is None or owner is None:
-            return
-        place = event.step.operands[event.step.instruction.writes[0].name]
-        lanes = range(place.partition, place.partition + event.step.channels)
-        for lane in lanes:
-            if use == "read":
-                self._folded.pop((owner, lane), None)
-            elif event.step.number(use) != 0 or event.step.name == "select_reduce":
-                self._folded[owner, lane] = (event.engine, event.index, event.step.name)
-
 
 def _reads(step: Step) -> Iterator[tuple[Placed, Operand | None]]:
     """What a step reads: sources, pointers, and destinations that it merges into."""
@@ -187,9 +162,18 @@ def _reads(step: Step) -> Iterator[tuple[Placed, Operand | None]]:
             yield step.operands[o.name], o
 
 
-def _writes(step: Step) -> Iterator[Placed]:
-    for o in step.instruction.writes:
-        yield step.operands[o.name]
+def mark_written(core: NeuronCore) -> None:
+    """Mark what the programs wrote that ran on a core unwatched, and forget them."""
+    for segments in core.ran.values():
+        for _, segment in segments:
+            for step in segment.steps:
+                _mark(core.memory.written, step)
+    core.ran.clear()
+
+
+def _mark(written: Bytes, step: Step) -> None:
+    for place in step.written:
+        _view(written, place)[...] = 1
 
 
 def _view(marks: Bytes, p: Placed) -> Bytes:

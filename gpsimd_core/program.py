@@ -128,14 +128,24 @@ class Program:
         return tuple(found)
 
     def on(self, engine: str) -> Program:
-        """The same records as the stream of one engine."""
-        return Program(
-            self.machine, self.raw, tensors=tuple(self.tensors.values()), registers=self.registers,
-            streams=(engine,) * len(self), name=self.name,
-        )  # fmt: skip
+        """The same records as the stream of one engine; the same Program for the same engine."""
+        key = ("on", engine)
+        if key not in self.prepared:
+            self.prepared[key] = Program(
+                self.machine, self.raw, tensors=tuple(self.tensors.values()), registers=self.registers,
+                streams=(engine,) * len(self), name=self.name,
+            )  # fmt: skip
+        found: Program = self.prepared[key]
+        return found
 
     def split(self) -> dict[str, Program]:
-        """One program for each engine that its records name."""
+        """One program for each engine that its records name; the same ones each time."""
+        if "split" not in self.prepared:
+            self.prepared["split"] = self._split()
+        found: dict[str, Program] = self.prepared["split"]
+        return found
+
+    def _split(self) -> dict[str, Program]:
         engines = dict.fromkeys(s for s in self.streams or () if s)
         parts = {}
         for engine in engines:

@@ -7,33 +7,26 @@ results stand in memory, a READ update fires. Finish: a COMPLETE update fires.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 
+from gpsimd_core.deadlock import Deadlock, describe
 from gpsimd_core.errors import Fault, UsageError
-from gpsimd_core.isa.enums import UpdateMode
-from gpsimd_core.pipeline import Placed, Step, execute
-from gpsimd_core.stream import Segment, Stream
+from gpsimd_core.pipeline import Step
+from gpsimd_core.stream import Ready, Stream, Update
 from gpsimd_core.sync import Wait
-from gpsimd_core.values import CompiledKernel
+from gpsimd_core.undo import Saved, may_leave_range
+from gpsimd_core.workers import Workers
 
 if TYPE_CHECKING:
     from gpsimd_core.neuroncore import NeuronCore
 
-__all__ = ["ORDER", "Deadlock", "Event", "Watcher", "run_streams"]
+__all__ = ["ORDER", "Event", "Schedule", "Watcher", "check_schedule"]
 
 ORDER = ("pe", "act", "pool", "dve", "sp")
 """Round robin goes through the engines in this order; others follow."""
-
-LARGE = 1 << 16
-"""Bytes that an instruction must touch before it is worth a thread."""
-
-
-class Deadlock(Fault):
-    """Nobody can step and somebody is unfinished."""
 
 
 @frozen(kw_only=True, eq=False)
@@ -43,31 +36,48 @@ class Event:
     engine: str
     index: int
     ordinal: int
-    """How many instructions the engine started before."""
+    """How many instructions the engine started before; a single stream counts those of all engines."""
     step: Step
     turn: int
     """Position among all turns of all engines."""
+    since: int
+    """The turn from which on the engine was held back before it could start; its start where nothing held it back."""
     clock: Mapping[str, int]
-    """What happened before: per engine the latest moment, 2 x ordinal + 1 being a start, + 2 a finish."""
+    """What happened before: per engine the latest moment, 2 x ordinal + 1 being a start, + 2 a finish. Empty for a
+    single stream, where everything is ordered."""
     wait: Wait | None = None
-    update: Any = None
+    update: Update | None = None
+
+
+def check_schedule(schedule: object) -> None:
+    """Refuse what is no schedule.
+
+    Raises:
+        UsageError: neither `round_robin` nor a whole number.
+    """
+    if schedule != "round_robin" and (not isinstance(schedule, int) or isinstance(schedule, bool)):
+        raise UsageError(f"schedule is {schedule!r}; allowed: round_robin, or a whole number as a seed")
 
 
 class Watcher:
     """Sees every turn. Subclasses override what they need."""
 
     bulk = False
-    """Whether it can be told of a whole segment after it ran, so that a single stream stays fused."""
+    """Whether it can be told of instructions after more of them ran: it looks at no memory. Then a single stream stays
+    fused, and several may run in threads."""
 
-    def segment(self, stream: Stream, segment: Segment, wait: Wait | None, ordinal: int) -> None:
+    def starting(self, stream: Stream, engine: str, ready: Ready) -> None:
+        """The next turn starts this instruction (or, in bulk, these); nothing of it has happened."""
+
+    def segment(self, ready: Ready, ordinal: int) -> None:
         """Instructions of a single stream have run, the first of them its `ordinal`-th: both turns of each."""
-        for i, (index, step) in enumerate(segment.pairs()):
-            for turn in (0, 1):
+        for i, (index, step) in enumerate(ready.segment.pairs()):
+            for turn in (2 * (ordinal + i), 2 * (ordinal + i) + 1):
                 event = Event(
-                    engine=step.engine.name, index=index, ordinal=ordinal + i, step=step,
-                    turn=2 * (ordinal + i) + turn, clock={}, wait=wait, update=stream.update(index),
+                    engine=step.engine.name, index=index, ordinal=ordinal + i, step=step, turn=turn,
+                    since=2 * (ordinal + i), clock={}, wait=ready.wait, update=ready.update,
                 )  # fmt: skip
-                (self.ended if turn else self.began)(event)
+                (self.ended if turn % 2 else self.began)(event)
 
     def began(self, event: Event) -> None:
         """An instruction has started: operands read, results in memory."""
@@ -86,268 +96,233 @@ class _Lane:
     stream: Stream
     name: str
     ordinal: int = 0
-    current: Segment | None = None
-    event: Event | None = None
     clock: dict[str, int] = field(factory=dict)
+    running: Ready | None = None
+    """What it has started and not finished."""
+    event: Event | None = None
+    """The start of it."""
+    saved: Saved | None = None
+    since: int | None = None
+    """The turn at which it was first seen to be held back."""
 
 
-class _Host:
-    def __init__(
-        self,
-        core: NeuronCore,
-        streams: Mapping[str, Stream],
-        seed: int | None,
-        watchers: Sequence[Watcher],
-        limit: int | None,
-    ) -> None:
-        self.core, self.watchers, self.limit = core, watchers, limit
-        rank = {name: i for i, name in enumerate(ORDER)}
-        self.lanes = [_Lane(s, n) for n, s in sorted(streams.items(), key=lambda item: rank.get(item[0], len(ORDER)))]
-        self.random = None if seed is None else random.Random(seed)
-        self.released: dict[tuple[str, int], dict[str, int]] = {}
-        self.turn = 0
-        self.started = 0
-        self.exclusive = {
-            region: {m.name.lower() for m in core.machine.sets.get(f"exclusive_on_{region}", ())}
-            for region in ("sbuf", "psum")
-        }
-
-    def run(self) -> None:
-        try:
-            if self.random is not None:
-                self._seeded(self.random)
-            else:
-                self._round_robin()
-        except Fault as e:
-            if not isinstance(e, Deadlock):
-                self._tell_positions(e)
-            raise
-        finally:
-            for w in self.watchers:
-                w.stopped()
-
-    def _seeded(self, chance: random.Random) -> None:
-        while True:
-            able = [lane for lane in self.lanes if self._able(lane)]
-            if not able:
-                break
-            self._step(chance.choice(able))
-        self._settle()
-
-    def _round_robin(self) -> None:
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            moved = True
-            while moved:
-                moved = False
-                batch = self._independent()
-                if batch:
-                    self._together(batch, pool)
-                    moved = True
-                for lane in self.lanes:
-                    if lane not in batch and self._able(lane):
-                        self._step(lane)
-                        moved = True
-        self._settle()
-
-    def _settle(self) -> None:
-        stuck = [lane for lane in self.lanes if lane.current is not None or not lane.stream.done]
-        if stuck:
-            raise Deadlock(self._deadlock(stuck))
-
-    # One turn ----------------------------------------------------------------------------------------------------------
-
-    def _able(self, lane: _Lane) -> bool:
-        if lane.current is not None:
-            return True
-        if lane.stream.done:
-            return False
-        wait = lane.stream.wait()
-        return (wait is None or self.core.sync.met(wait)) and not self._excluded(lane)
-
-    def _excluded(self, lane: _Lane) -> bool:
-        """Whether an engine that shares a memory exclusively with this one holds it between start and finish."""
-        if not any(lane.name in names for names in self.exclusive.values()):
-            return False
-        mine = _regions(lane.stream.segments[lane.stream.at])
-        return any(
-            region in mine and region in _regions(held.current)
-            for region, names in self.exclusive.items()
-            if lane.name in names
-            for held in self.lanes
-            if held is not lane and held.name in names and held.current is not None
-        )
-
-    def _step(self, lane: _Lane) -> None:
-        if lane.current is None:
-            wait = lane.stream.wait()
-            segment = lane.stream.ready()
-            self._count(segment)
-            lane.stream.start(segment, wait)
-            self._began(lane, segment, wait)
-        else:
-            self._end(lane)
-
-    def _count(self, segment: Segment) -> None:
-        self.started += 1
-        if self.limit is not None and self.started > self.limit:
-            raise Fault(f"more than {self.limit} instructions (--max-instructions)", index=segment.indices[0])
-
-    def _began(self, lane: _Lane, segment: Segment, wait: Wait | None) -> None:
-        index = segment.indices[0]
-        lane.current = segment
-        lane.clock[lane.name] = 2 * lane.ordinal + 1
-        if wait is not None:
-            for name, moment in self.released.get((_kind(wait.event), wait.index), {}).items():
-                lane.clock[name] = max(lane.clock.get(name, 0), moment)
-        update = lane.stream.update(index)
-        if update is not None and update.at_read:
-            self._release(lane, update)
-        lane.event = Event(
-            engine=lane.name, index=index, ordinal=lane.ordinal, step=segment.steps[0], turn=self.turn,
-            clock=dict(lane.clock), wait=wait, update=update,
-        )  # fmt: skip
-        self.turn += 1
-        for w in self.watchers:
-            w.began(lane.event)
-
-    def _end(self, lane: _Lane) -> None:
-        assert lane.current is not None
-        assert lane.event is not None
-        lane.stream.finish(lane.current)
-        lane.clock[lane.name] = 2 * lane.ordinal + 2
-        update = lane.event.update
-        if update is not None and not update.at_read:
-            self._release(lane, update)
-        event = Event(
-            engine=lane.name, index=lane.event.index, ordinal=lane.ordinal, step=lane.event.step, turn=self.turn,
-            clock=dict(lane.clock), wait=lane.event.wait, update=update,
-        )  # fmt: skip
-        self.turn += 1
-        lane.current, lane.event = None, None
-        lane.ordinal += 1
-        for w in self.watchers:
-            w.ended(event)
-
-    def _release(self, lane: _Lane, update: Any) -> None:
-        clock = self.released.setdefault((_kind(update.event), update.index), {})
-        for name, moment in lane.clock.items():
-            clock[name] = max(clock.get(name, 0), moment)
-
-    # Threads: starts that cannot meet ------------------------------------------------------------------------------------
-
-    def _independent(self) -> list[_Lane]:
-        """Engines whose next instructions are large, unsynchronised and touch nothing in common."""
-        chosen: list[_Lane] = []
-        for lane in self.lanes:
-            if lane.current is not None or lane.stream.done:
-                continue
-            segment = lane.stream.segments[lane.stream.at]
-            if segment.synced or segment.late or segment.fault is not None or not _threadable(segment.steps[0]):
-                continue
-            if self._excluded(lane) or any(_meet(segment.steps[0], _next(other)) for other in chosen):
-                continue
-            chosen.append(lane)
-        return chosen if len(chosen) > 1 and not any(self.exclusive.values()) else []
-
-    def _together(self, batch: list[_Lane], pool: ThreadPoolExecutor) -> None:
-        segments = [lane.stream.ready() for lane in batch]
-        for segment in segments:
-            self._count(segment)
-        work = [
-            pool.submit(execute, self.core, s.steps, s.indices, s.rows, lane.stream.registers)
-            for lane, s in zip(batch, segments, strict=True)
-        ]
-        for lane, segment, future in zip(batch, segments, work, strict=True):
-            lane.stream.after(segment, future.result())
-            self._began(lane, segment, None)
-
-    # Words ---------------------------------------------------------------------------------------------------------------
-
-    def _tell_positions(self, e: Fault) -> None:
-        e.positions = {lane.name: lane.stream.index for lane in self.lanes}
-
-    def _deadlock(self, stuck: Sequence[_Lane]) -> str:
-        lines = ["deadlock: no engine can step"]
-        for lane in stuck:
-            wait = lane.stream.wait()
-            index = lane.stream.index
-            name = lane.stream.program[index].name
-            if wait is None:
-                lines.append(f"  {lane.name} instruction {index}, {name}: kept off a memory that another engine holds")
-                continue
-            lines.append(
-                f"  {lane.name} instruction {index}, {name}: wants {wait.text}; it is {self.core.sync.present(wait)}"
-            )
-            lines += [f"    {text}" for text in self._who_updates(wait)]
-        return "\n".join(lines)
-
-    def _who_updates(self, wait: Wait) -> list[str]:
-        found = []
-        for lane in self.lanes:
-            raw = lane.stream.program.raw
-            for index in range(len(raw)):
-                mode, at = int(raw[index, 6]), int(raw[index, 7])
-                if mode and at == wait.index and UpdateMode(mode).name.startswith("EVT") == wait.event:
-                    state = "done" if index < lane.stream.index else "pending"
-                    name = lane.stream.program[index].name
-                    found.append(f"{UpdateMode(mode).name} by {lane.name} instruction {index}, {name} ({state})")
-        return found or [f"no instruction of any stream updates {_kind(wait.event)} {wait.index}"]
-
-
-def _kind(event: bool) -> str:
-    return "event" if event else "semaphore"
-
-
-def _next(lane: _Lane) -> Step:
-    return lane.stream.segments[lane.stream.at].steps[0]
-
-
-def _regions(segment: Segment) -> set[str]:
-    return {p.region for step in segment.steps for p in step.operands.values()}
-
-
-def _threadable(step: Step) -> bool:
-    compiled = isinstance(step.instruction.kernel, CompiledKernel)
-    size = sum(p.channels * (p.high - p.low) for p in step.operands.values())
-    return compiled and step.fusible and size >= LARGE
-
-
-def _meet(one: Step, two: Step) -> bool:
-    """Whether a destination of one touches an operand of the other, or both use one accumulator."""
-
-    def writes(step: Step) -> list[Placed]:
-        return [step.operands[o.name] for o in step.instruction.writes]
-
-    def places(step: Step) -> list[Placed]:
-        return [*step.operands.values(), *(i.placed for i in step.immediates.values() if i.placed is not None)]
-
-    shared = one.instruction.accumulator and two.instruction.accumulator
-    if shared and one.engine.accumulators == two.engine.accumulators:
-        return True
-    return any(w.overlaps(p) for a, b in ((one, two), (two, one)) for w in writes(a) for p in places(b))
-
-
-def run_streams(
-    core: NeuronCore,
-    streams: Mapping[str, Stream],
-    schedule: str | int,
-    watchers: Sequence[Watcher] = (),
-    limit: int | None = None,
-) -> None:
-    """Run several streams until all have ended.
+class Schedule:
+    """Several streams on one core.
 
     Args:
-        core: the core; its memory, semaphores and events are shared.
+        core: whose memory, semaphores and events they share.
         streams: engine name to stream.
         schedule: `round_robin`, or a seed for a schedule that picks uniformly among the engines able to step.
         watchers: told of every turn.
         limit: most instructions.
+        threads: most kernels at once; more than one needs watchers that take things in bulk.
 
     Raises:
-        Deadlock: nobody can step and somebody is unfinished.
-        Fault: an instruction could not be executed; `positions` gives each engine's index.
+        UsageError: no such schedule.
     """
-    if schedule != "round_robin" and not isinstance(schedule, int):
-        raise UsageError(f"schedule is {schedule!r}; allowed: round_robin, or a whole number as a seed")
-    seed = schedule if isinstance(schedule, int) else None
-    _Host(core, streams, seed, watchers, limit).run()
+
+    def __init__(
+        self,
+        core: NeuronCore,
+        streams: Mapping[str, Stream],
+        schedule: str | int,
+        watchers: Sequence[Watcher] = (),
+        limit: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        check_schedule(schedule)
+        self.core, self.watchers, self.limit = core, watchers, limit
+        rank = {name: i for i, name in enumerate(ORDER)}
+        self.lanes = [_Lane(s, n) for n, s in sorted(streams.items(), key=lambda item: rank.get(item[0], len(ORDER)))]
+        self.seed = schedule if isinstance(schedule, int) else None
+        self.released: dict[tuple[bool, int], dict[str, int]] = {}
+        """(whether an event, index) to the clock that its updates carry."""
+        self.turn = 0
+        self.started = 0
+        self.acting: _Lane | None = None
+        self.exclusive = {
+            region: {m.name.lower() for m in core.machine.sets.get(f"exclusive_on_{region}", ())}
+            for region in ("sbuf", "psum")
+        }
+        shared = any(self.exclusive.values())
+        in_bulk = all(w.bulk for w in watchers)
+        self.workers = Workers(core, threads if in_bulk and not shared and len(streams) > 1 else 1)
+        self.at_risk = may_leave_range([s.program for s in streams.values()], core.sync)
+
+    def run(self) -> Iterator[Event]:
+        """Run until every stream has ended.
+
+        Yields:
+            Each start, after it.
+
+        Raises:
+            Deadlock: nobody can step and somebody is unfinished.
+            Fault: an instruction could not be executed; `positions` gives each engine's index.
+        """
+        try:
+            for lane in self._turns():
+                self.acting = lane
+                if lane.running is None:
+                    yield self._start(lane)
+                else:
+                    self._finish(lane)
+            self.workers.join()
+            stuck = [lane for lane in self.lanes if not lane.stream.done]
+            if stuck:
+                self.acting = None
+                text = describe({lane.name: lane.stream for lane in self.lanes}, [lane.name for lane in stuck])
+                raise Deadlock(text, index=stuck[0].stream.index)
+        except Fault as e:
+            self._tell(e)
+            raise
+        finally:
+            self.workers.close()
+            for w in self.watchers:
+                w.stopped()
+
+    # Who is next -------------------------------------------------------------------------------------------------------
+
+    def _turns(self) -> Iterator[_Lane]:
+        if self.seed is not None:
+            chance = random.Random(self.seed)
+            while able := [lane for lane in self.lanes if self._able(lane)]:
+                yield chance.choice(able)
+            return
+        moved = True
+        while moved:
+            moved = False
+            for lane in self.lanes:
+                if self._able(lane):
+                    moved = True
+                    yield lane
+
+    def _able(self, lane: _Lane) -> bool:
+        if lane.running is not None:
+            return True
+        if lane.stream.done:
+            return False
+        try:
+            wait = lane.stream.wait()
+            able = (wait is None or self.core.sync.met(wait)) and not self._excluded(lane)
+        except Fault:
+            return True  # its turn raises it
+        if not able and lane.since is None:
+            lane.since = self.turn
+        return able
+
+    def _excluded(self, lane: _Lane) -> bool:
+        """Whether an engine that shares a memory exclusively with this one holds it between start and finish."""
+        rivals = [
+            (region, other)
+            for region, names in self.exclusive.items()
+            if lane.name in names
+            for other in self.lanes
+            if other is not lane and other.name in names and other.running is not None
+        ]
+        if not rivals:
+            return False
+        mine = _regions(lane.stream.ready())
+        return any(
+            region in mine and other.running is not None and region in _regions(other.running)
+            for region, other in rivals
+        )
+
+    # One turn ----------------------------------------------------------------------------------------------------------
+
+    def _start(self, lane: _Lane) -> Event:
+        ready = lane.stream.ready()
+        if self.limit is not None and self.started >= self.limit:
+            raise Fault(f"more than {self.limit} instructions (--max-instructions)", index=ready.index)
+        for w in self.watchers:
+            w.starting(lane.stream, lane.name, ready)
+        update = ready.update
+        if update is not None and not update.at_read and not update.event and update.index in self.at_risk:
+            self.workers.join()
+            lane.saved = Saved(self.core, ready, lane.stream.registers)
+        lane.stream.start(ready, self.workers)
+        if lane.saved is not None:
+            lane.saved.started()
+        self.started += 1
+        lane.running = ready
+        lane.clock[lane.name] = 2 * lane.ordinal + 1
+        if ready.wait is not None:
+            self._acquire(lane, ready.wait)
+        if update is not None and update.at_read:
+            self._release(update.event, update.index, lane.clock)
+        lane.event = self._event(lane, ready)
+        lane.since = None
+        self.turn += 1
+        for w in self.watchers:
+            w.began(lane.event)
+        return lane.event
+
+    def _finish(self, lane: _Lane) -> None:
+        ready = lane.running
+        assert ready is not None
+        try:
+            lane.stream.finish(ready)
+        except Fault:
+            assert lane.saved is not None
+            lane.saved.restore()
+            raise
+        lane.saved = None
+        lane.clock[lane.name] = 2 * lane.ordinal + 2
+        if ready.update is not None and not ready.update.at_read:
+            self._release(ready.update.event, ready.update.index, lane.clock)
+        event = self._event(lane, ready)
+        self.turn += 1
+        lane.running, lane.event = None, None
+        lane.ordinal += 1
+        for w in self.watchers:
+            w.ended(event)
+
+    def _event(self, lane: _Lane, ready: Ready) -> Event:
+        since = lane.event.since if lane.event is not None else lane.since
+        return Event(
+            engine=lane.name, index=ready.index, ordinal=lane.ordinal, step=ready.segment.steps[0], turn=self.turn,
+            since=self.turn if since is None else since, clock=dict(lane.clock), wait=ready.wait, update=ready.update,
+        )  # fmt: skip
+
+    # What happened before what ---------------------------------------------------------------------------------------------
+
+    def _acquire(self, lane: _Lane, wait: Wait) -> None:
+        before = self.released.get((wait.event, wait.index), {})
+        for name, moment in before.items():
+            lane.clock[name] = max(lane.clock.get(name, 0), moment)
+        if wait.flips:
+            # The flip may let others go on, but it comes before this instruction reads anything.
+            self._release(True, wait.index, {**lane.clock, lane.name: 2 * lane.ordinal})
+
+    def _release(self, event: bool, index: int, clock: Mapping[str, int]) -> None:
+        known = self.released.setdefault((event, index), {})
+        for name, moment in clock.items():
+            known[name] = max(known.get(name, 0), moment)
+
+    # Words ---------------------------------------------------------------------------------------------------------------
+
+    def _tell(self, e: Fault) -> None:
+        e.positions = {
+            lane.name: lane.running.index if lane.running is not None else lane.stream.index for lane in self.lanes
+        }
+        lines = [str(e)]
+        if self.acting is not None and e.index is not None:
+            record = self.acting.stream.program[e.index]
+            lines = [f"{self.acting.name} instruction {e.index}, {record.name}: {e}"]
+        told = [lane for lane in self.lanes if lane is not self.acting and (self.acting or lane.stream.done)]
+        lines += [f"  {lane.name} stopped {_where(lane)}" for lane in told]
+        e.args = ("\n".join(lines),)
+
+
+def _where(lane: _Lane) -> str:
+    stream = lane.stream
+    if lane.running is not None:
+        return f"between start and finish of instruction {lane.running.index}"
+    if stream.halted:
+        return f"at its halt, instruction {stream.index - 1}"
+    if stream.done:
+        return f"at its end, after {len(stream.program)} instructions"
+    return f"before instruction {stream.index}, {stream.program[stream.index].name}"
+
+
+def _regions(ready: Ready) -> set[str]:
+    return {p.region for step in ready.segment.steps for p in step.places}

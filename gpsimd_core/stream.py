@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from attrs import field, frozen
 from gpsimd_core.errors import Fault, Violated
 from gpsimd_core.isa.enums import UpdateMode
 from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
-from gpsimd_core.pipeline import Step, execute, plan, registers_named, validate
+from gpsimd_core.pipeline import NEXT_RECORD, Step, execute, plan, registers_named, validate
 from gpsimd_core.program import Program
 from gpsimd_core.report import Report
 from gpsimd_core.sync import Registers, Wait
@@ -20,7 +21,7 @@ from gpsimd_core.values import CompiledKernel
 if TYPE_CHECKING:
     from gpsimd_core.neuroncore import NeuronCore
 
-__all__ = ["Notice", "Segment", "Stream", "Update"]
+__all__ = ["Notice", "Ready", "Segment", "Stream", "Update", "refuse"]
 
 PLAN_CACHE = 65536
 
@@ -29,14 +30,27 @@ PLAN_CACHE = 65536
 class Notice:
     """Something worth knowing that did not stop the run."""
 
-    index: int
+    index: int | None
+    """Position of the instruction in its stream; None where it concerns no single one."""
     text: str
+    kind: str = "undefined"
+    """`undefined`: an accumulator lane without a value was used; `fold`: one was folded and never read; `stray`: bytes
+    that nobody wrote were read; `merge`: the same by a destination that keeps some of them; `race`; `schedule`: the end depends on the schedule."""
     engine: str | None = None
     """The stream, where there are several."""
 
     def __str__(self) -> str:
+        if self.index is None:
+            return self.text
         where = f"{self.engine} instruction" if self.engine else "instruction"
         return f"{where} {self.index}: {self.text}"
+
+
+def refuse(notices: Sequence[Notice]) -> None:
+    """Turn notices about accumulators into the fault that they are under `strict`."""
+    for n in notices:
+        if n.kind in ("undefined", "fold"):
+            raise Fault(f"{n} (strict)", index=n.index)
 
 
 @frozen(kw_only=True)
@@ -46,6 +60,11 @@ class Update:
     mode: int
     index: int
     value: int
+
+    @property
+    def text(self) -> str:
+        """The mode and what it concerns."""
+        return f"{UpdateMode(self.mode).name} of {'event' if self.event else 'semaphore'} {self.index}"
 
     @property
     def at_read(self) -> bool:
@@ -64,13 +83,11 @@ class Segment:
 
     indices: tuple[int, ...]
     steps: tuple[Step, ...]
-    """Planned steps; none where `fault` or `late` says why."""
+    """Planned steps; none where it is `late`."""
     rows: Any = None
     """Plan rows of a compiled run."""
-    fault: Fault | None = None
-    """What planning found, raised when the record is reached."""
     late: bool = False
-    """It names registers: planned when it is reached."""
+    """Planned when it is reached: it names registers, or cannot be executed."""
     synced: bool = False
     """It waits or updates."""
     memo: dict[str, Any] = field(factory=dict)
@@ -79,6 +96,24 @@ class Segment:
     def pairs(self) -> Iterator[tuple[int, Step]]:
         """(index, step) of each record."""
         return zip(self.indices, self.steps, strict=True)
+
+
+@frozen(kw_only=True, eq=False)
+class Ready:
+    """A segment that may start: planned, with its condition and what it will signal."""
+
+    segment: Segment
+    wait: Wait | None
+    update: Update | None
+
+    @property
+    def index(self) -> int:
+        """Position of its first record in the program."""
+        return self.segment.indices[0]
+
+
+Runner = Callable[["Stream", Segment], "np.ndarray[Any, Any] | None"]
+"""Runs the kernels of a segment and gives their status, or takes them on for later and gives None."""
 
 
 class Stream:
@@ -102,7 +137,6 @@ class Stream:
         self.report, self.segments = self._prepare(fused)
         for number, value in program.registers.items():
             registers[number] = value
-        self.honours = core.machine.policies["events"] == "honour"
         self.strict = core.machine.policies["strict"] == "on"
         self.at = 0
         self.halted = False
@@ -139,8 +173,8 @@ class Stream:
             return Segment(indices=(index,), steps=(), late=True, synced=synced)
         try:
             step = self._plan(index, engine)
-        except Fault as e:
-            return Segment(indices=(index,), steps=(), fault=e, synced=synced)
+        except Fault:  # raised when it is reached, not before
+            return Segment(indices=(index,), steps=(), late=True, synced=synced)
         return _planned(index, step, synced)
 
     def _plan(self, index: int, engine: str | None) -> Step:
@@ -173,15 +207,14 @@ class Stream:
             Fault: its value stands in a register that does not exist or was never written.
         """
         segment = self.segments[self.at]
-        mode = int(self.program.raw[segment.indices[0], 4]) if segment.synced else 0
+        index = segment.indices[0]
+        mode = int(self.program.raw[index, 4]) if segment.synced else 0
         if not mode:
             return None
-        index = segment.indices[0]
         return Wait(mode, int(self.program.raw[index, 5]), self._value(index, in_register=bool(mode & 0x80)))
 
-    def update(self, index: int) -> Update | None:
-        """What record `index` does to a semaphore or event, if it does."""
-        mode = int(self.program.raw[index, 6]) if self.honours else 0
+    def _update(self, index: int) -> Update | None:
+        mode = int(self.program.raw[index, 6])
         if not mode:
             return None
         value = self._value(index, in_register="_REG_" in UpdateMode(mode).name)
@@ -191,8 +224,8 @@ class Stream:
         word = int(self.program.raw[index, 8:12].view("<u4")[0])
         if not in_register:
             return word
-        if word in (128, 129):
-            return ((index + 1) * 64) >> (32 if word == 129 else 0) & 0xFFFFFFFF
+        if word in NEXT_RECORD:
+            return ((index + 1) * 64) >> 32 * NEXT_RECORD.index(word) & 0xFFFFFFFF
         if word >= 64:
             raise Fault(f"semaphore_value names register {word}; there are 0 to 63, 128 and 129", index=index)
         try:
@@ -202,63 +235,68 @@ class Stream:
 
     # One turn --------------------------------------------------------------------------------------------------------------
 
-    def ready(self) -> Segment:
+    def ready(self) -> Ready:
         """The next segment, planned, with everything known that could make it fault before it has any effect.
+
+        A READ update is checked against the semaphore as it is; so is a COMPLETE update where no other stream could
+        change the semaphore before it fires.
 
         Raises:
             Fault: it cannot be executed.
         """
         segment = self.segments[self.at]
         index = segment.indices[0]
-        if segment.fault is not None:
-            raise segment.fault
         if segment.late:
             segment = _planned(index, self._plan(index, self.report.engines[index]), segment.synced)
         if self.strict:
             for i, step in segment.pairs():
                 self._refuse_undefined(i, step)
-        if segment.synced:
-            update = self.update(index)
-            if update is not None:
-                try:
-                    self.core.sync.check(update.mode, update.index, update.value)
-                except Fault as e:
-                    e.index = index
-                    raise
-        return segment
+        if not segment.synced:
+            return Ready(segment=segment, wait=None, update=None)
+        update = self._update(index)
+        if update is not None and (update.at_read or self.engine is None):
+            with _at(index):
+                self.core.sync.check(update.mode, update.index, update.value)
+        return Ready(segment=segment, wait=self.wait(), update=update)
 
-    def start(self, segment: Segment, wait: Wait | None) -> None:
-        """Everything that the first step of an instruction does: the flip, all effects, a READ update."""
-        index = segment.indices[0]
-        if wait is not None:
-            self.core.sync.take(wait)
-        status = execute(self.core, segment.steps, segment.indices, segment.rows, self.registers)
-        self.after(segment, status)
-        if segment.synced:
-            self._fire(index, at_read=True)
+    def start(self, ready: Ready, run: Runner | None = None) -> None:
+        """Everything that the first step of an instruction does: all effects, the flip of its wait, a READ update.
 
-    def after(self, segment: Segment, status: np.ndarray[Any, Any]) -> None:
-        """Move past a segment whose kernels have run."""
+        Args:
+            ready: what `ready` gave.
+            run: runs the kernels; at once, if left out.
+        """
+        segment = ready.segment
+        status = (run or _at_once)(self, segment)
+        if ready.wait is not None:
+            self.core.sync.take(ready.wait)  # after what may still fault: a faulting instruction flips nothing
+        if status is not None:
+            self.note(segment, status)
+        self.at += 1
+        self.halted = segment.steps[-1].instruction.halts
+        if ready.update is not None and ready.update.at_read:
+            self._fire(ready)
+
+    def finish(self, ready: Ready) -> None:
+        """The second step of an instruction: a COMPLETE update.
+
+        Raises:
+            Fault: the semaphore would leave its range.
+        """
+        if ready.update is not None and not ready.update.at_read:
+            self._fire(ready)
+
+    def note(self, segment: Segment, status: np.ndarray[Any, Any]) -> None:
+        """Take in what the kernels of a segment said."""
         for position in np.flatnonzero(status & UNDEFINED_READ) if status.any() else ():
             name = segment.steps[position].name
             text = f"{name} used an accumulator lane that holds no value; 7fc00000 stood in"
             self.notices.append(Notice(index=segment.indices[position], text=text, engine=self.engine))
-        self.at += 1
-        self.halted = segment.steps[-1].instruction.halts
 
-    def finish(self, segment: Segment) -> None:
-        """The second step of an instruction: a COMPLETE update."""
-        if segment.synced:
-            self._fire(segment.indices[0], at_read=False)
-
-    def _fire(self, index: int, *, at_read: bool) -> None:
-        update = self.update(index)
-        if update is not None and update.at_read == at_read:
-            try:
-                self.core.sync.update(update.mode, update.index, update.value)
-            except Fault as e:
-                e.index = index
-                raise
+    def _fire(self, ready: Ready) -> None:
+        assert ready.update is not None
+        with _at(ready.index):
+            self.core.sync.update(ready.update.mode, ready.update.index, ready.update.value)
 
     def _refuse_undefined(self, index: int, step: Step) -> None:
         owner = step.engine.accumulators
@@ -269,6 +307,20 @@ class Stream:
         if len(undefined):
             lane = first + int(undefined[0])
             raise Fault(f"{step.name} uses the accumulator of lane {lane}, which holds no value (strict)", index=index)
+
+
+def _at_once(stream: Stream, segment: Segment) -> np.ndarray[Any, Any] | None:
+    return execute(stream.core, segment.steps, segment.indices, segment.rows, stream.registers)
+
+
+@contextmanager
+def _at(index: int) -> Iterator[None]:
+    """Faults inside belong to this instruction."""
+    try:
+        yield
+    except Fault as e:
+        e.index = index
+        raise
 
 
 def _planned(index: int, step: Step, synced: bool) -> Segment:

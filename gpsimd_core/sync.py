@@ -70,18 +70,26 @@ class Wait:
     """The condition that gates an instruction, resolved.
 
     Attributes:
-        text: in words, with the wanted value.
         event: whether it looks at an event, not at a semaphore.
+        flips: whether it flips that event once it is met.
     """
 
     def __init__(self, mode: int, index: int, value: int) -> None:
         self.mode, self.index, self.value = mode, index, value
         self.event = mode in _EVENT_WAITS
-        if mode in _EVENT_WAITS:
-            wanted, flips = _EVENT_WAITS[WaitMode(mode)]
-            self.text = f"event {index} {'set' if wanted else 'clear'}" + (", then flipped" if flips else "")
-        else:
-            self.text = f"semaphore {index} {_COMPARE[mode & 0x7F][0]} {value}"
+        self.wanted, self.flips = _EVENT_WAITS[WaitMode(mode)] if self.event else (0, False)
+
+    @property
+    def name(self) -> str:
+        """The mode's name."""
+        return WaitMode(self.mode).name
+
+    @property
+    def text(self) -> str:
+        """What it wants, in words."""
+        if not self.event:
+            return f"semaphore {self.index} {_COMPARE[self.mode & 0x7F][0]} {self.value}"
+        return f"event {self.index} {'set' if self.wanted else 'clear'}" + (", then flipped" if self.flips else "")
 
 
 class Sync:
@@ -99,18 +107,23 @@ class Sync:
 
     def present(self, wait: Wait) -> int:
         """What the wait looks at, as it is now."""
-        return int((self.events if wait.mode in _EVENT_WAITS else self.semaphores)[wait.index])
+        return int((self.events if wait.event else self.semaphores)[wait.index])
 
     def met(self, wait: Wait) -> bool:
         """Whether the wait's condition holds."""
-        if wait.mode in _EVENT_WAITS:
-            return self.present(wait) == _EVENT_WAITS[WaitMode(wait.mode)][0]
+        if wait.event:
+            return self.present(wait) == wait.wanted
         return _COMPARE[wait.mode & 0x7F][1](self.present(wait), wait.value)
 
     def take(self, wait: Wait) -> None:
         """Start past a met wait: the THEN forms flip their event."""
-        if wait.mode in _EVENT_WAITS and _EVENT_WAITS[WaitMode(wait.mode)][1]:
-            self.events[wait.index] ^= 1
+        if wait.flips:
+            self.events[wait.index] = 1 - wait.wanted
+
+    def give_back(self, wait: Wait) -> None:
+        """Undo the flip of a wait that was met."""
+        if wait.flips:
+            self.events[wait.index] = wait.wanted
 
     def update(self, mode: int, index: int, value: int) -> None:
         """Carry out an update.
