@@ -13,8 +13,9 @@ import numpy as np
 from attrs import define
 
 from gpsimd_core.folds import Folds
-from gpsimd_core.pipeline import Placed, Step
+from gpsimd_core.placement import Placed
 from gpsimd_core.schedule import Event, Watcher
+from gpsimd_core.step import Step
 from gpsimd_core.stream import Notice
 from gpsimd_core.values import Operand
 

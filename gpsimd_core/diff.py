@@ -17,8 +17,9 @@ from gpsimd_core.elements import statement
 from gpsimd_core.errors import Fault, UsageError
 from gpsimd_core.isa.enums import Dtype
 from gpsimd_core.isa.lanestate import ACCUMULATOR
-from gpsimd_core.pipeline import Placed, Step, window
+from gpsimd_core.placement import Placed, window
 from gpsimd_core.schedule import Event, Watcher
+from gpsimd_core.step import Step
 from gpsimd_core.stream import Ready, Stream
 from gpsimd_core.sync import Registers
 from gpsimd_core.trace import ROW, Trace, Tracer

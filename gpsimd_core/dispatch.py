@@ -12,7 +12,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from gpsimd_core.machine import Machine
-from gpsimd_core.pipeline import Step
+from gpsimd_core.step import Step
 from gpsimd_core.values import Evidence, KernelTable
 
 __all__ = ["CORES", "ENGINE", "EVIDENCE", "OWNED", "KernelSlot", "Share", "kernel_slots", "overview", "shares", "split"]

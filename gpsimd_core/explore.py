@@ -11,7 +11,7 @@ from attrs import frozen
 
 from gpsimd_core.elements import place_text
 from gpsimd_core.errors import Fault
-from gpsimd_core.pipeline import window
+from gpsimd_core.placement import window
 from gpsimd_core.program import Program
 from gpsimd_core.stream import Notice
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gpsimd_core.isa.enums import AccumCmd
-from gpsimd_core.pipeline import Step
 from gpsimd_core.schedule import Event, Watcher
+from gpsimd_core.step import Step
 from gpsimd_core.stream import Notice
 
 __all__ = ["Folds"]

@@ -16,10 +16,10 @@ from gpsimd_core.isa.lane import compiled as compiled_twin
 from gpsimd_core.isa.lanestate import ACCUMULATOR, COLUMNS
 from gpsimd_core.machine import Machine
 from gpsimd_core.memory import POISON, Memory
-from gpsimd_core.pipeline import MAX_ELEMENTS, Step
 from gpsimd_core.program import Program, decode
 from gpsimd_core.report import Report
 from gpsimd_core.schedule import Event, Schedule, Watcher, check_schedule
+from gpsimd_core.step import MAX_ELEMENTS, Step
 from gpsimd_core.stream import Notice, Segment, Stream, refuse
 from gpsimd_core.sync import Registers, Sync
 

@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from gpsimd_core.errors import Fault, NotExecutable, Unsupported
-from gpsimd_core.isa.checks import REGISTERS, addresses
-from gpsimd_core.isa.dtypes import SIZES, name_of
-from gpsimd_core.isa.enums import Dtype, ImmSrc
+from gpsimd_core.isa.checks import addresses
 from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
-from gpsimd_core.isa.kernels.rows import narrow_rows, widen_rows
-from gpsimd_core.isa.layout import Field, RecordLayout
 from gpsimd_core.isa.layouts.common import Opaque
 from gpsimd_core.machine import Machine, RuleBook
 from gpsimd_core.memory import Memory
+from gpsimd_core.placement import Immediate, Immediates, Placed, write_operand
 from gpsimd_core.program import Group, Program, Record, decode
 from gpsimd_core.report import NotChecked, Outcome, Report, Violation
-from gpsimd_core.values import Activation, CompiledKernel, Engine, Instruction, Operand
+from gpsimd_core.resolve import Resolver
+from gpsimd_core.step import MAX_ELEMENTS, Step
+from gpsimd_core.values import CompiledKernel, Instruction
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = [
-    "MAX_ELEMENTS",
-    "Immediate",
-    "Placed",
-    "Step",
-    "commit",
-    "decode",
-    "execute",
-    "place",
-    "plan",
-    "validate",
-    "window",
-]
-
-MAX_ELEMENTS = 1 << 24
-"""Most elements of a channel; a limit of ours that keeps a stray count from filling the machine."""
-NEXT_RECORD = (128, 129)
-"""Register numbers that read as the address of the next record: its low and its high word."""
+__all__ = ["commit", "decode", "execute", "place", "plan", "validate"]
 
 
 # 1. decode: `program.decode` views bytes as columns ------------------------------------------------------------------
@@ -185,232 +164,6 @@ def _engine_check(
 # 3. plan -----------------------------------------------------------------------------------------------------------------
 
 
-@frozen(kw_only=True)
-class Placed:
-    """An operand at its place in storage."""
-
-    operand: str
-    at: str
-    region: str
-    partition: int
-    offset: int
-    """Byte offset of the first element inside its partition."""
-    base: int
-    """Storage byte of the first element on the first channel."""
-    pitch: int
-    """Storage distance between channels."""
-    size: int
-    code: int
-    """Wire dtype code."""
-    num: tuple[int, ...]
-    step: tuple[int, ...]
-    channels: int
-    elements: int
-    """Elements a channel."""
-    low: int
-    high: int
-    """Bytes of each partition that it touches lie in low to high - 1."""
-
-    def same_places(self, other: Placed) -> bool:
-        """Whether element k of both is the same bytes on the same partition, for every k."""
-        return (
-            (self.base, self.pitch, self.size) == (other.base, other.pitch, other.size)
-            and self.elements == other.elements
-            and _walk(self) == _walk(other)
-        )
-
-    def overlaps(self, other: Placed) -> bool:
-        """Whether some byte may belong to both."""
-        return (
-            self.region == other.region
-            and self.partition < other.partition + other.channels
-            and other.partition < self.partition + self.channels
-            and self.low < other.high
-            and other.low < self.high
-        )
-
-
-@frozen(kw_only=True)
-class Immediate:
-    """A resolved immediate: inline bits, or the place of one element a channel."""
-
-    source: int
-    bits: int
-    placed: Placed | None = None
-
-
-class Immediates(dict[str, Immediate]):
-    """Immediates by name. The fault of one that cannot be resolved is raised when a kernel asks for it: one that is never
-    read, as imm0 of a merging select_reduce, may point anywhere."""
-
-    def __init__(self) -> None:
-        self.faults: dict[str, Fault] = {}
-
-    def __missing__(self, name: str) -> Immediate:
-        raise self.faults[name]
-
-
-@frozen(kw_only=True, eq=False)
-class Step:
-    """A planned instruction: plain data, good to execute any number of times.
-
-    For array kernels it is also the window to the machine: `read`, `mask`, `imm`, `accumulator`, `policy`.
-    """
-
-    name: str
-    instruction: Instruction
-    engine: Engine
-    record: bytes
-    layout: RecordLayout
-    channels: int
-    operands: Mapping[str, Placed]
-    immediates: Mapping[str, Immediate]
-    policies: Mapping[str, str | int]
-    formats: Mapping[int, Any]
-    hazard: bool
-    """Sources overlap a destination elsewhere than at the same index: they are kept from before the instruction."""
-    activations: Mapping[int, Activation] = field(factory=dict)
-    """The table of activation functions, by number."""
-    elements_limit: int = MAX_ELEMENTS
-    row: tuple[int, ...] | None = field(default=None, init=False)
-    index: int = field(default=-1, init=False)
-    core: Any = field(default=None, init=False)
-    registers: Any = field(default=None, init=False)
-
-    def number(self, leaf: str) -> int:
-        """The number of a scalar field."""
-        return self.layout.number(np.frombuffer(self.record, np.uint8), leaf)
-
-    @property
-    def sources(self) -> list[Placed]:
-        """What it reads: operands, then immediates behind a pointer."""
-        return [self.operands[o.name] for o in self.instruction.reads] + [
-            i.placed for i in self.immediates.values() if i.placed is not None
-        ]
-
-    @property
-    def written(self) -> list[Placed]:
-        """What it writes."""
-        return [self.operands[o.name] for o in self.instruction.writes]
-
-    @property
-    def places(self) -> list[Placed]:
-        """Everything that it touches."""
-        return self.sources + self.written
-
-    @property
-    def fusible(self) -> bool:
-        """Whether it may run in one go with its neighbours of the same kernel."""
-        return not self.hazard and self.instruction.ready is None
-
-    @property
-    def accumulates_undefined(self) -> bool:
-        """Whether the instruction takes what is in the accumulator."""
-        use = self.instruction.accumulator
-        return use == "read" or (use is not None and self.number(use) == 2)
-
-    def number_or(self, leaf: str, default: int) -> int:
-        """The number of a scalar field, or `default` where the layout has none of that name."""
-        return self.number(leaf) if leaf in self.layout.leaves else default
-
-    # What an array kernel and `ready` may ask, while the step runs ------------------------------------------------------
-
-    def read(self, operand: str) -> np.ndarray[Any, Any]:
-        """An operand's elements in stream order: (channels, elements), of the dtype's numpy type; read-only."""
-        return read_operand(self.core.memory, self.operands[operand], self.formats)
-
-    def hub(self, operand: str) -> np.ndarray[Any, Any]:
-        """An operand's elements as fp32 bits: uint32, (channels, elements)."""
-        return self.widened(self.operands[operand])
-
-    def widened(self, p: Placed) -> np.ndarray[Any, Any]:
-        """The elements of a placed operand as fp32 bits: uint32, (channels, elements)."""
-        return self.widened_codes(read_operand(self.core.memory, p, self.formats).view(f"u{p.size}"), p.code)
-
-    def widened_codes(self, codes: np.ndarray[Any, Any], code: int) -> np.ndarray[Any, Any]:
-        """Codes of a dtype as fp32 bits: uint32, of the same shape (channels, elements)."""
-        words = np.array(codes, np.uint32, order="C")  # a copy even where none is needed: read-only arrays are a type of
-        # their own, for which everything would be compiled once more
-        out = np.empty(words.shape, np.uint32)
-        self.core.compiled(widen_rows)(words, self.core.machine.format_table[code], out)
-        return out
-
-    def narrowed(self, operand: str, hub: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """fp32 bits as an operand's dtype.
-
-        Args:
-            operand: an output.
-            hub: uint32, (channels, elements).
-
-        Returns:
-            (channels, elements) of the dtype's numpy type.
-        """
-        p = self.operands[operand]
-        out = np.empty(hub.shape, np.uint32)
-        self.core.compiled(narrow_rows)(np.ascontiguousarray(hub), self.core.machine.format_table[p.code], out)
-        return out.astype(f"u{p.size}", copy=False).view(self.formats[p.code].dtype)
-
-    def imm_hub(self, name: str) -> np.ndarray[Any, Any]:
-        """An immediate as fp32 bits, one a channel: uint32, (channels, 1); inline ones are fp32 bits already."""
-        given = self.immediates[name]
-        if given.placed is not None:
-            return self.widened(given.placed)
-        return np.full((self.channels, 1), given.bits, np.uint32)
-
-    def state(self, column: int, first: int, width: int = 1) -> np.ndarray[Any, Any]:
-        """Per-lane state of the step's channels: uint32, (channels, width), columns of `isa/lanestate.py`."""
-        found: np.ndarray[Any, Any] = self.core.lanes[first : first + self.channels, column : column + width]
-        return found
-
-    def register(self, number: int) -> int:
-        """The 32 bits of a register of the step's stream; 128 and 129 are the low and the high word of the address of
-        the next record, a program starting at address 0.
-
-        Raises:
-            Fault: it was never written.
-        """
-        if number in NEXT_RECORD:
-            return ((self.index + 1) * 64) >> 32 * NEXT_RECORD.index(number) & 0xFFFFFFFF
-        return int(self.registers[number])
-
-    @property
-    def mask(self) -> np.ndarray[Any, Any]:
-        """Where the predicate operand is non-zero: bool, (channels, elements)."""
-        name = next(o.name for o in self.instruction.reads if o.predicate)
-        return np.asarray(self.read(name) != 0)
-
-    def imm(self, name: str) -> np.ndarray[Any, Any]:
-        """An immediate as one number a channel: (channels, 1), of its dtype's numpy type, or uint32 where it has none."""
-        given = self.immediates[name]
-        if given.placed is not None:
-            return read_operand(self.core.memory, given.placed, self.formats)
-        f = self.layout.by_name[name]
-        code = self.number(f.dtype) if f.dtype else int(Dtype.UINT32)
-        fmt = self.formats.get(code)
-        bits = np.full((self.channels, 1), given.bits, np.uint32)
-        if fmt is None or fmt.nbytes == 4:
-            return bits.view(fmt.dtype if fmt else np.uint32)
-        return bits.astype(fmt.code_dtype).view(fmt.dtype)
-
-    @property
-    def accumulator(self) -> np.ndarray[Any, Any]:
-        """The engine's accumulator of each channel: float32, (channels,)."""
-        first = self.operands[self.instruction.writes[0].name].partition
-        values: np.ndarray[Any, Any] = self.core.accumulators[self.engine.accumulators]
-        return values[first : first + self.channels]
-
-    @property
-    def accumulator_defined(self) -> np.ndarray[Any, Any]:
-        """Whether the engine's accumulator holds a value: bool, (channels,)."""
-        first = self.operands[self.instruction.writes[0].name].partition
-        defined: np.ndarray[Any, Any] = self.core.accumulators.defined(self.engine.accumulators)
-        return defined[first : first + self.channels]
-
-    def policy(self, name: str) -> str | int:
-        """The value of a policy."""
-        return self.policies[name]
-
-
 def plan(
     machine: Machine,
     memory: Memory,
@@ -469,7 +222,7 @@ def _plan(
     if "inst_flags" in layout.leaves and int(row["inst_flags"]):
         raise Unsupported(f"{name} with inst_flags 0x{int(row['inst_flags']):02X}", "no source says what the flags do")
     channels = int(row["num_active_channels"]) if "num_active_channels" in layout.leaves else 1
-    resolver = _Resolver(machine, memory, layout, record, registers, limit)
+    resolver = Resolver(machine, memory, layout, record, registers, limit)
     operands = {o.name: resolver.operand(o, channels) for o in (*instruction.reads, *instruction.writes)}
     immediates = Immediates()
     for i in instruction.immediates:
@@ -490,121 +243,6 @@ def _plan(
     if isinstance(instruction.kernel, CompiledKernel):
         object.__setattr__(step, "row", tuple(int(v) for v in instruction.kernel.row(step)))
     return step
-
-
-@frozen(kw_only=False)
-class _Resolver:
-    machine: Machine
-    memory: Memory
-    layout: RecordLayout
-    record: Record
-    registers: Callable[[int, str], int]
-    limit: int
-
-    def operand(self, o: Operand, channels: int) -> Placed:
-        value = self.layout.read(self.record.raw)[o.at]
-        code = self.layout.number(self.record.raw, o.dtype)
-        self._readable(o, code)
-        if "index" in value:
-            raise Unsupported(f"{o.at} by an index list", "index lists are not modelled for this instruction")
-        word = value["addr"]
-        if word & 0x60000000 == 0x40000000:
-            raise Unsupported(f"{o.at} with counts from shape registers", "no source grounds the shape registers")
-        span = channels if o.channels is None else o.channels
-        if word & 0xA0000000 == 0x80000000:
-            address = self._register(word & 0xFF, o.at, code, span, write=any(w is o for w in self._writes()))
-        else:
-            address = word & 0x1FFFFFFF
-        return self._place(o.name, o.at, address, code, tuple(value["num"]), tuple(value["step"]), span)
-
-    def _writes(self) -> Iterable[Operand]:
-        return self.machine.instructions[self.record.name].writes
-
-    def _readable(self, o: Operand, code: int) -> None:
-        fmt = self.machine.formats.get(code)
-        if fmt is None or not fmt.readable:
-            why = fmt.missing if fmt is not None and fmt.missing else "the format has no published values"
-            raise Unsupported(f"{o.at} of dtype {name_of(code)}", why, where=o.at)
-
-    def _register(self, number: int, at: str, code: int, channels: int, *, write: bool) -> int:
-        address = self.registers(number, at)
-        where = f"{at}: register r{number} holds 0x{address:x}"
-        found = self.memory.locate(address)
-        if found is None:
-            raise Fault(f"{where}, which is outside SBUF and PSUM on {self.machine.generation.name}", where=at)
-        region, partition, _ = found
-        size = int(SIZES[code])
-        if size == 0 or address % size:
-            raise Fault(f"{where}, which is not aligned to {size} bytes ({name_of(code)})", where=at)
-        if partition + channels > 128:
-            raise Fault(
-                f"{where}, partition {partition}: with {channels} channels it runs past partition 127", where=at
-            )
-        if write and region.name == "psum" and size != 4:
-            raise Fault(f"{where} in PSUM, where writes are 4 bytes wide; {name_of(code)} has {size}", where=at)
-        return address
-
-    def immediate(self, f: Field, channels: int) -> Immediate:
-        bits = self.layout.number(self.record.raw, f.name)
-        if f.source is not None:
-            source = self.layout.codes(f.source, self.record.raw)
-        else:
-            source = int(ImmSrc.POINTER_IMMEDIATE if f.type == "PARTITION_OFFSET" else ImmSrc.INSTRUCTION_IMMEDIATE)
-        if source == ImmSrc.INSTRUCTION_IMMEDIATE:
-            return Immediate(source=source, bits=bits)
-        code = self.layout.number(self.record.raw, f.dtype) if f.dtype else int(Dtype.FP32)
-        if source == ImmSrc.REG_PTR_IMMEDIATE:
-            address = self._register(bits & 0xFF, f.name, code, channels, write=False)
-        else:
-            address = bits
-        if not self.machine.formats[code].readable:
-            raise Unsupported(f"{f.name} of dtype {name_of(code)}", self.machine.formats[code].missing, where=f.name)
-        return Immediate(
-            source=source, bits=bits, placed=self._place(f.name, f.name, address, code, (1,), (1,), channels)
-        )
-
-    def _place(
-        self, name: str, at: str, address: int, code: int, num: tuple[int, ...], step: tuple[int, ...], channels: int
-    ) -> Placed:
-        found = self.memory.locate(address)
-        if found is None:
-            raise Fault(f"{at}: address 0x{address:x} is outside SBUF and PSUM", where=at)
-        region, partition, offset = found
-        size = int(SIZES[code])
-        elements = 1
-        for n in num:
-            elements *= n
-        if elements > self.limit:
-            raise Fault(f"{at} has {elements} elements a channel; the limit is {self.limit} (--max-elements)", where=at)
-        reach = [(n - 1) * s * size for n, s in zip(num, step, strict=True)]
-        low = offset + sum(r for r in reach if r < 0)
-        high = offset + sum(r for r in reach if r > 0) + size
-        if low < 0 or high > region.active:
-            raise Fault(
-                f"{at} touches bytes {low} to {high - 1} of its partitions; "
-                f"a {region.name.upper()} partition of {self.machine.generation.name} has bytes 0 to {region.active - 1}",
-                where=at,
-            )
-        if partition + channels > 128:
-            raise Fault(f"{at}: {channels} channels from partition {partition} run past partition 127", where=at)
-        return Placed(
-            operand=name, at=at, region=region.name, partition=partition, offset=offset,
-            base=region.start + partition * region.pitch + offset, pitch=region.pitch, size=size, code=code,
-            num=num, step=step, channels=channels, elements=elements, low=low, high=high,
-        )  # fmt: skip
-
-
-def _walk(p: Placed) -> tuple[tuple[int, int], ...]:
-    """The dimensions that move, merged where one continues the other, so that equal walks compare equal."""
-    dims: list[tuple[int, int]] = []
-    for n, s in zip(p.num, p.step, strict=True):
-        if n == 1:
-            continue
-        if dims and s == dims[-1][0] * dims[-1][1]:
-            dims[-1] = (dims[-1][0] * n, dims[-1][1])
-        else:
-            dims.append((n, s))
-    return tuple(dims)
 
 
 def _hazard(instruction: Instruction, operands: Mapping[str, Placed], immediates: Mapping[str, Immediate]) -> bool:
@@ -751,57 +389,3 @@ def _returned(
             f"allowed: {' or '.join(str(k) for k in kinds)} {shape}"
         )
     return array
-
-
-def window(memory: Memory, p: Placed, kind: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
-    """A strided view of an operand: (channels, outermost, ..., innermost), of `kind` or else of unsigned codes."""
-    kind = kind or np.dtype(f"u{p.size}")
-    shape = (p.channels, *reversed(p.num))
-    strides = (p.pitch, *(s * p.size for s in reversed(p.step)))
-    first = memory.data[p.base :].view(f"u{p.size}")  # numpy strides no array of a dtype that is not its own
-    return np.lib.stride_tricks.as_strided(first, shape, strides).view(kind)
-
-
-def read_operand(memory: Memory, p: Placed, formats: Mapping[int, Any]) -> np.ndarray[Any, Any]:
-    """The elements of an operand in stream order, read-only: (channels, elements)."""
-    found = window(memory, p, formats[p.code].dtype).reshape(p.channels, p.elements)
-    found.flags.writeable = False
-    return found
-
-
-def write_operand(memory: Memory, p: Placed, value: np.ndarray[Any, Any], mask: Any = None) -> None:
-    """Store elements in stream order; the last write to a place wins; only where `mask`, if one is given."""
-    target = window(memory, p, value.dtype)
-    shaped = value.reshape(target.shape)
-    kept = None if mask is None else np.asarray(mask, bool).reshape(target.shape)
-    if (0 in p.step and any(n > 1 and s == 0 for n, s in zip(p.num, p.step, strict=True))) or not _distinct(p):
-        for k in np.ndindex(target.shape):
-            if kept is None or kept[k]:
-                target[k] = shaped[k]
-    elif kept is None:
-        target[...] = shaped
-    else:
-        target[kept] = shaped[kept]
-
-
-def _distinct(p: Placed) -> bool:
-    """Whether no two elements of a channel share a place, judged by nesting of the dimensions."""
-    reach = 1
-    for n, s in sorted(zip(p.num, p.step, strict=True), key=lambda d: abs(d[1])):
-        if n > 1:
-            if abs(s) < reach:
-                return False
-            reach += (n - 1) * abs(s)
-    return True
-
-
-def registers_named(layout: RecordLayout, record: np.ndarray[Any, Any]) -> tuple[int, ...]:
-    """The address registers that a record's operands and immediates read."""
-    named = []
-    row = record.view(layout.numpy)[0]
-    for f in layout.fields:
-        if f.kind == "tensor" and int(row[f"{f.name}.start_addr"]) & 0xA0000000 == 0x80000000:
-            named.append(int(row[f"{f.name}.start_addr"]) & 0xFF)
-        if f.kind == "imm" and f.source and layout.codes(f.source, record) == ImmSrc.REG_PTR_IMMEDIATE:
-            named.append(int(row[f.name]) & 0xFF)
-    return tuple(n for n in named if n < REGISTERS)

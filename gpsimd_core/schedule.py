@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 
 from gpsimd_core.deadlock import Deadlock, describe
 from gpsimd_core.errors import Fault, UsageError
-from gpsimd_core.pipeline import Step
+from gpsimd_core.step import Step
 from gpsimd_core.stream import Ready, Stream, Update
 from gpsimd_core.sync import Wait
 from gpsimd_core.undo import Saved, may_leave_range

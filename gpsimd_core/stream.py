@@ -12,9 +12,11 @@ from attrs import field, frozen
 from gpsimd_core.errors import Fault, Violated
 from gpsimd_core.isa.enums import UpdateMode
 from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
-from gpsimd_core.pipeline import NEXT_RECORD, Step, execute, plan, registers_named, validate
+from gpsimd_core.pipeline import execute, plan, validate
 from gpsimd_core.program import Program
 from gpsimd_core.report import Report
+from gpsimd_core.resolve import registers_named
+from gpsimd_core.step import NEXT_RECORD, Step
 from gpsimd_core.sync import Registers, Wait
 from gpsimd_core.values import CompiledKernel
 

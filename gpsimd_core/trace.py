@@ -19,8 +19,9 @@ from attrs import frozen
 from gpsimd_core.dispatch import overview
 from gpsimd_core.isa.enums import UpdateMode, WaitMode
 from gpsimd_core.isa.lanestate import ACCUMULATOR
-from gpsimd_core.pipeline import Step, read_operand
+from gpsimd_core.placement import read_operand
 from gpsimd_core.schedule import Event, Watcher
+from gpsimd_core.step import Step
 from gpsimd_core.stream import Ready
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpsimd_core.isa.enums import UpdateMode
-from gpsimd_core.pipeline import window
+from gpsimd_core.placement import window
 from gpsimd_core.sync import MASK, Registers, Sync
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import frozen
 
-from gpsimd_core.pipeline import Step, execute
+from gpsimd_core.pipeline import execute
+from gpsimd_core.step import Step
 from gpsimd_core.stream import Segment, Stream
 from gpsimd_core.values import CompiledKernel
 

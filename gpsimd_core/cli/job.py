@@ -62,7 +62,7 @@ class Job:
         """
         from gpsimd_core.cli import tensorfiles
         from gpsimd_core.neuroncore import NeuronCore
-        from gpsimd_core.pipeline import MAX_ELEMENTS
+        from gpsimd_core.step import MAX_ELEMENTS
 
         given = tensorfiles.assign(program, self.inputs)
         limit = self.session.max_elements or MAX_ELEMENTS

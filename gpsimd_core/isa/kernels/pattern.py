@@ -20,7 +20,7 @@ PITCH, SIZE, CODE, DIMS = 1, 2, 3, 4
 
 
 def block(placed: Any) -> tuple[int, ...]:
-    """The plan-row block of a placed operand (see `gpsimd_core.pipeline.Placed`)."""
+    """The plan-row block of a placed operand (see `gpsimd_core.placement.Placed`)."""
     dims = [v for pair in zip(placed.num, placed.step, strict=True) for v in pair]
     return (placed.base, placed.pitch, placed.size, placed.code, *dims, *(1, 0) * (4 - len(placed.num)))
 
