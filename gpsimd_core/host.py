@@ -232,7 +232,7 @@ class _CoreRun:
 
     @hookspecs.hookimpl(trylast=True)
     def gpsimd_run(self, core: Any, program: Any) -> Any:
-        return core.execute(program) if hasattr(core, "execute") else None
+        return core.execute(program)
 
 
 def _hooks(roster: _Roster) -> Hooks:

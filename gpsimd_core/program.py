@@ -138,6 +138,19 @@ class Program:
         found: Program = self.prepared[key]
         return found
 
+    def read_for(self, machine: Machine) -> Program:
+        """The same records as another machine reads them; the same Program for the same machine."""
+        if machine is self.machine:
+            return self
+        key = ("for", machine)
+        if key not in self.prepared:
+            self.prepared[key] = Program(
+                machine, self.raw, tensors=tuple(self.tensors.values()), registers=self.registers, streams=self.streams,
+                name=self.name,
+            )  # fmt: skip
+        found: Program = self.prepared[key]
+        return found
+
     def split(self) -> dict[str, Program]:
         """One program for each engine that its records name; the same ones each time."""
         if "split" not in self.prepared:
@@ -182,7 +195,7 @@ def decode(machine: Machine, data: Any, name: str = "<program>") -> Program:
         BadInput: empty, or not a multiple of 64 bytes.
     """
     if isinstance(data, Program):
-        return data
+        return data.read_for(machine)
     if isinstance(data, (bytes, bytearray, memoryview)):
         raw = np.frombuffer(bytes(data), np.uint8)
     else:
