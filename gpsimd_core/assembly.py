@@ -13,6 +13,7 @@ are inverse for every record.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from gpsimd_core.disassembly import INDIRECT, disassemble, statements
 from gpsimd_core.encoding import encode, layout_of
 from gpsimd_core.errors import BadInput, BadValue, UsageError
+from gpsimd_core.isa.dtypes import code_of
 from gpsimd_core.isa.enums import Dtype
 from gpsimd_core.isa.layout import RECORD_BYTES, Field, RecordLayout
 from gpsimd_core.machine import suggest
@@ -198,9 +200,13 @@ class _Assembler:
         layout = self._layout(opcode, statement.assignments)
         fields: dict[str, Any] = {}
         implied: dict[str, Any] = {}
-        for a in statement.assignments:
+        places: dict[str, int] = {}
+        for written in statement.assignments:
+            a = written._replace(key=_spelled(written.key, layout.by_name, layout.leaves))
+            if a.key in fields:
+                raise Mistake(a.column, f"{a.key} is given twice")
             fields[a.key] = self._resolve(layout, statement.mnemonic, a, implied)
-        places = {a.key: a.value.column for a in statement.assignments}
+            places[a.key] = a.value.column
         try:
             self._add(encode(self.machine, f"0x{opcode:02X}", **{**implied, **fields}))
         except BadField as e:
@@ -208,13 +214,15 @@ class _Assembler:
 
     def _layout(self, opcode: int, assignments: tuple[Assignment, ...]) -> RecordLayout:
         layout = self.machine.layouts[opcode]
-        chosen = layout.otherwise and next((a for a in assignments if a.key == layout.otherwise[0]), None)
-        if not chosen:
+        leaf = layout.otherwise[0] if layout.otherwise else ""
+        chosen = next((a.value for a in assignments if a.key.lower() == leaf.lower()), None)
+        if chosen is None:
             return layout_of(self.machine, opcode, {})
         try:
-            return layout_of(self.machine, opcode, {chosen.key: chosen.value.data})
+            number = _member(leaf, layout.by_name[leaf], chosen) if chosen.text.isidentifier() else chosen.data
+            return layout_of(self.machine, opcode, {leaf: number})
         except BadValue as e:
-            raise Mistake(chosen.value.column, str(e)) from None
+            raise Mistake(chosen.column, str(e)) from None
 
     def _resolve(self, layout: RecordLayout, mnemonic: str, a: Assignment, implied: dict[str, Any]) -> Any:
         """What `encode` takes for an assignment; what it implies for other fields goes to `implied`."""
@@ -235,7 +243,9 @@ class _Assembler:
         if f.kind in ("data", "bits"):
             if value.kind != "parts":
                 raise Mistake(value.column, f"{key} takes parts in braces, such as {{{_example(f)}}}")
-            return {part: self._plain(f"{key}.{part}", v) for part, v in value.data.items()}
+            names = [name for name, _, _ in f.parts]
+            parts = {_spelled(part, names): (part, v) for part, v in value.data.items()}
+            return {part: self._plain(f"{key}.{written}", v) for part, (written, v) in parts.items()}
         if f.kind in ("imm", "f32"):
             return self._immediate(layout, f, value, implied)
         if f.kind == "addr":
@@ -243,7 +253,7 @@ class _Assembler:
                 return self._tensor_of(value).tensor
             return self._word(key, value)
         if f.kind == "code":
-            if value.kind == "name":
+            if value.text.isidentifier():
                 return _member(key, f, value)
             return self._plain(key, value)
         if value.kind == "hex" and f.count > 1 and f.format == "u1":
@@ -260,7 +270,8 @@ class _Assembler:
                 value.column, f"{f.name} takes @name, or {{addr=..., step=[...], num=[...]}} with {f.dims} dimensions"
             )
         parts: dict[str, Any] = {}
-        for part, v in value.data.items():
+        for written, v in value.data.items():
+            part = written.lower()
             key = f"{f.name}.{part}"
             if part == "index":
                 parts[part] = self._index(key, v)
@@ -348,14 +359,29 @@ def _number(word: Token) -> int:
         raise Mistake(word.column, f"{word.text!r} is no whole number; decimal and 0x hexadecimal are") from None
 
 
-def _member(key: str, f: Field, value: Value) -> Any:
-    """An enumeration member by name; a dtype by its public name too."""
+def _spelled(text: str, *known: Iterable[str]) -> str:
+    """The known name that a text writes in whatever case; the text itself where there is none."""
+    name, bracket, index = text.partition("[")
+    names = [n for group in known for n in group]
+    if name not in names:
+        name = next((n for n in names if n.lower() == name.lower()), name)
+    return f"{name}{bracket}{index}"
+
+
+def _member(key: str, f: Field, value: Value) -> int:
+    """The number of an enumeration member by name; of a dtype by its public name too."""
     assert f.code is not None
-    if f.code is Dtype or value.data.upper() in f.code.__members__:
-        return value.data
-    close = suggest(value.data.upper(), f.code.__members__)
-    names = ", ".join(f.code.__members__)
-    raise Mistake(value.column, f"{key}: {f.code.__name__} has no member {value.data!r}{close}; it has {names}")
+    members = f.code.__members__
+    public = code_of(value.text) if f.code is Dtype else None
+    if public is not None:
+        return int(public)
+    name = _spelled(value.text, members)
+    if name in members:
+        return int(members[name])
+    close = suggest(value.text.upper(), members)
+    raise Mistake(
+        value.column, f"{key}: {f.code.__name__} has no member {value.text!r}{close}; it has {', '.join(members)}"
+    )
 
 
 def _bytes(key: str, f: Field | None, value: Value) -> list[int]:

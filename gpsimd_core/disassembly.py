@@ -98,9 +98,7 @@ class _Writer:
         group = self.group
         if group.encoding is None or group.layout.cls is Opaque:
             return self._raw()
-        names = self.machine.names
-        opcode = group.encoding.opcode
-        mnemonic = group.encoding.name if names.get(group.encoding.name) == opcode else f"0x{opcode:02X}"
+        opcode, mnemonic = group.encoding.opcode, group.encoding.name
         raw = self.columns.raw
         given: list[dict[str, str]] = [{} for _ in range(len(raw))]
         base = np.broadcast_to(base_record(self.machine, opcode, self.layout), raw.shape).copy()

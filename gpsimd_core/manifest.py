@@ -104,7 +104,7 @@ def read_source(path: str | Path) -> Source:
     text = None
     if suffix != BYTES:
         try:
-            text = data.decode("utf-8")
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError as e:
             if suffix == TEXT:
                 raise BadInput(f"{name} is no UTF-8 text: byte {e.start} is 0x{data[e.start]:02x}") from None

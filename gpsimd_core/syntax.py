@@ -50,7 +50,7 @@ class Reference(NamedTuple):
 
 
 class Value(NamedTuple):
-    """What stands behind an equals sign.
+    """What stands behind an equals sign; `text` is the word as it was written, where it is one.
 
     `data` is by `kind`: int and hex an int; float a float; name a str; reg a register number; ref a Reference; list a
     list of ints; parts a dict of part name to Value.
@@ -140,9 +140,9 @@ class _Reader:
             number = int(token.text[1:])
             if number > 63:
                 raise Mistake(at, f"there is no register {token.text}; there are r0 to r63")
-            return Value("reg", number, at)
+            return Value("reg", number, at, token.text)
         if token.kind == "name":
-            return Value("name", token.text, at)
+            return Value("name", token.text, at, token.text)
         if token.text == "[":
             return Value("list", self._numbers(key), at)
         if token.text == "{":
@@ -180,7 +180,7 @@ class _Reader:
             name = self.take()
             if name.kind != "name":
                 raise Mistake(name.column, f"the name of a part is needed in {key}, not {name}")
-            part = name.text.lower()
+            part = name.text
             if part in parts:
                 raise Mistake(name.column, f"{key} has two parts {part}")
             self.expect("=", f"after {part}")
@@ -208,7 +208,7 @@ def parse_statement(text: str) -> Statement:
         key = reader.take()
         if key.kind != "name":
             raise Mistake(key.column, f"a field name is needed, not {key}")
-        name = key.text.lower()
+        name = key.text
         if reader.accept("["):
             index = reader.take()
             if index.kind != "int":

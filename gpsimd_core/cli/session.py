@@ -133,7 +133,7 @@ def offer_common_options(command: click.Command, given: Mapping[str, Any]) -> di
         if clash is not None and clash.expose_value and clash.name:
             if given.get(option.name or ""):
                 defaults[clash.name] = given[option.name or ""]
-        elif clash is None and not isinstance(command, click.Group):
+        elif clash is None:
             option.hidden, option.expose_value, option.callback = True, False, _take
             command.params.append(option)
     if isinstance(command, click.Group):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from attrs import frozen
 
 import gpsimd_core as gp
-from gpsimd_core import host
+from gpsimd_core import cli, host
 from gpsimd_core.cli import main
 
 
@@ -27,6 +28,15 @@ class Outcome:
     def objects(self) -> list[dict[str, Any]]:
         """Standard output as JSON objects, one a line."""
         return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def distributions_are_read_once() -> Iterator[None]:
+    """Looking through every installed distribution takes longer than most tests here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (host, cli):
+            patch.setattr(module, "entry_points", functools.cache(module.entry_points))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -210,11 +210,11 @@ def test_compiled_and_plain_give_the_same(
     args = ("run", "p.tpb", "-i", ".", "-o", "out", "--gen", some_gen)
     assert "kernels as plain Python" in gpsimd(*args).out
     assert "kernels compiled" in gpsimd(*args, "--compiled").out
-    monkeypatch.setattr("gpsimd_core.cli.run.SMALL", 2 * 64 * 8)
-    assert "kernels as plain Python" in gpsimd(*args).out
-    monkeypatch.setattr("gpsimd_core.cli.run.SMALL", 64 * 8)
-    assert "kernels compiled" in gpsimd(*args).out
-    assert "kernels as plain Python" in gpsimd(*args, "--plain").out
+    Path("large.tpb").write_text(
+        "select_reduce src0={addr=0, num=[1025]}, src1={addr=0x1000, num=[1025]}, dst={addr=0x4000, num=[1025]}, "
+        "src0_dtype=uint8, src1_dtype=fp32, out_dtype=fp32, num_active_channels=128\n"
+    )
+    assert "kernels compiled" in gpsimd("run", "large.tpb", "--gen", some_gen).out
 
 
 def test_psum_of_maverick_is_reachable_for_tensors(gpsimd: Run, tensors: Any) -> None:

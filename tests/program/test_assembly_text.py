@@ -10,6 +10,9 @@ import pytest
 
 import gpsimd_core as gp
 from gpsimd_core.assembly import declared_generation
+from gpsimd_core.isa.layout import U16, Bits, Code, ungrounded
+from gpsimd_core.isa.layouts.common import Bundle
+from gpsimd_core.values import Evidence, Instruction
 
 HEAD = """\
 .tensor mask sbuf 0 0x0000 uint8 128x64 in
@@ -242,3 +245,47 @@ def test_psum_of_maverick_has_no_address(load: Any) -> None:
     with pytest.raises(gp.BadInput, match=r"<text>:2:19: psum has no addresses on this generation"):
         load("maverick").assemble(text)
     assert load("cayman").assemble(text)[0].fields["dst"]["addr"] == 0x2000000
+
+
+class Mode(Code):
+    """Members that a stranger may choose: mixed case, and names that look like something else."""
+
+    Slow = 0
+    Fast = 1
+    R3 = 2
+    INF = 3
+
+
+class Strange(Bundle):
+    """A stranger's layout."""
+
+    title = "STRANGE"
+    Mode = Mode.at(12)
+    bitField = Bits.at(13, parts={"Left": (0, 4), "right": (4, 4)}, type="PAIR")  # noqa: N815
+    wide = U16.at(14, 3)
+    body = ungrounded.at(20, 44)
+
+
+def test_a_strangers_names_round_trip(any_machine: gp.Machine) -> None:
+    free = next(b for b in range(256) if b not in any_machine.opcodes)
+    evidence = Evidence(confidence="none", source="me")
+    strange = Instruction(name="strange", layout=Strange, opcodes=(free,), engine="dve", evidence=evidence)
+
+    class Plugin:
+        GPSIMD_API = 1
+
+        @gp.hookimpl
+        def gpsimd_execute(self, gen: Any) -> list[Instruction]:
+            return [strange]
+
+    machine = gp.load(any_machine.generation.name, plugins=[Plugin()])
+    rng = np.random.default_rng(5)
+    raw = rng.integers(0, 256, (64, 64)).astype(np.uint8)
+    raw[:, 0] = free
+    raw[:, 12] = rng.integers(0, 6, 64)
+    text = machine.disassemble(raw)
+    assert bytes(machine.assemble(text)) == raw.tobytes()
+    for word in ("Mode=Fast", "Mode=R3", "Mode=INF", "bitField={Left=", "wide=["):
+        assert word in text
+    lower = machine.assemble("STRANGE mode=fast, BITFIELD={left=3, RIGHT=1}")[0].fields
+    assert (lower["Mode"], lower["bitField"]) == (Mode.Fast, {"Left": 3, "right": 1})
