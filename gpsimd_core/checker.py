@@ -13,6 +13,7 @@ import numpy as np
 from attrs import define
 
 from gpsimd_core.folds import Folds
+from gpsimd_core.marks import Marks, marked
 from gpsimd_core.placement import Placed
 from gpsimd_core.schedule import Event, Watcher
 from gpsimd_core.step import Step
@@ -63,12 +64,11 @@ class Checker(Watcher):
         self.folds = Folds()
         self.written = core.memory.written
         mark_written(core)
-        size = core.memory.data.size
         self.engines = list(core.machine.engines)
-        self.writer: Bytes = np.zeros(size, np.uint8)
+        self.writer = Marks("u1")
         """1 + position of the engine that wrote a byte last; 0 where none did in this run."""
-        self.written_at: Bytes = np.zeros(size, np.uint32)
-        self.read_at: dict[str, Bytes] = {}
+        self.written_at = Marks("u4")
+        self.read_at: dict[str, Marks] = {}
         self.ran: dict[str, list[tuple[int, str]]] = {}
         """Engine to (index, name) by ordinal."""
         self.races: list[Race] = []
@@ -97,7 +97,7 @@ class Checker(Watcher):
     # Stray reads ---------------------------------------------------------------------------------------------------------
 
     def _stray(self, event: Event, place: Placed, operand: Operand | None) -> None:
-        marks = _view(self.written, place)
+        marks = _written(self.written, place)
         if marks.all():
             return
         channel, at = _first(place, marks == 0)
@@ -112,22 +112,20 @@ class Checker(Watcher):
 
     def _read(self, event: Event, place: Placed) -> None:
         self._against_writers(event, place, "read after write")
-        stamps = self.read_at.get(event.engine)
-        if stamps is None:
-            stamps = self.read_at[event.engine] = np.zeros(self.writer.size, np.uint32)
-        _view(stamps, place)[...] = 2 * event.ordinal + 1
+        stamps = self.read_at.setdefault(event.engine, Marks("u4"))
+        stamps.of(place)[...] = 2 * event.ordinal + 1
 
     def _write(self, event: Event, place: Placed) -> None:
         self._against_writers(event, place, "write after write")
         for other, stamps in self.read_at.items():
             if other != event.engine:
-                moments = _view(stamps, place)
+                moments = stamps.of(place)
                 self._report(event, place, other, moments, moments > event.clock.get(other, 0), "write after read")
-        _view(self.writer, place)[...] = 1 + self.engines.index(event.engine)
-        _view(self.written_at, place)[...] = 2 * event.ordinal + 2
+        self.writer.of(place)[...] = 1 + self.engines.index(event.engine)
+        self.written_at.of(place)[...] = 2 * event.ordinal + 2
 
     def _against_writers(self, event: Event, place: Placed, kind: str) -> None:
-        who, moments = _view(self.writer, place), _view(self.written_at, place)
+        who, moments = self.writer.of(place), self.written_at.of(place)
         for position, other in enumerate(self.engines, 1):
             if other != event.engine:
                 late = (who == position) & (moments > event.clock.get(other, 0))
@@ -174,15 +172,12 @@ def mark_written(core: NeuronCore) -> None:
 
 def _mark(written: Bytes, step: Step) -> None:
     for place in step.written:
-        _view(written, place)[...] = 1
+        _written(written, place)[...] = 1
 
 
-def _view(marks: Bytes, p: Placed) -> Bytes:
+def _written(written: Bytes, p: Placed) -> Bytes:
     """The marks of an operand's bytes: (channels, outermost, ..., innermost, byte of the element)."""
-    kind = marks.itemsize
-    shape = (p.channels, *reversed(p.num), p.size)
-    strides = (p.pitch * kind, *(s * p.size * kind for s in reversed(p.step)), kind)
-    return np.lib.stride_tricks.as_strided(marks[p.base :], shape, strides)
+    return marked(written[p.base :], p, p.pitch)
 
 
 def _first(p: Placed, where: Bytes) -> tuple[int, int]:

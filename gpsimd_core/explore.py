@@ -11,7 +11,8 @@ from attrs import frozen
 
 from gpsimd_core.elements import place_text
 from gpsimd_core.errors import Fault
-from gpsimd_core.placement import window
+from gpsimd_core.marks import marked
+from gpsimd_core.placement import Placed, window
 from gpsimd_core.program import Program
 from gpsimd_core.stream import Notice
 
@@ -69,8 +70,10 @@ def explore(
     """
     found: dict[Any, tuple[list[int], NeuronCore, Result | None, Fault | None]] = {}
     notices: dict[tuple[str | None, int | None, str], tuple[Notice, list[int]]] = {}
+    fresh: _Fresh | None = None
     for seed in seeds:
-        core = prepare()
+        fresh = fresh or _Fresh(prepare())
+        core = fresh.core
         result, fault = None, None
         key: Any
         try:
@@ -79,6 +82,10 @@ def explore(
             told = result.notices
         except Fault as e:
             fault, key, told = e, (type(e), e.index, e.reason), ()
+        if result is not None and key in found:
+            fresh.rewind(result)
+        else:  # its core is kept, or nobody knows what was changed
+            fresh = None
         found.setdefault(key, ([], core, result, fault))[0].append(seed)
         for n in told:
             notices.setdefault((n.engine, n.index, n.text), (n, []))[1].append(seed)
@@ -91,9 +98,33 @@ def explore(
     return Exploration(ends=ends, notices=(*merged, *_depends(ends, program)))
 
 
+class _Fresh:
+    """A core that can go back to how it was."""
+
+    def __init__(self, core: NeuronCore) -> None:
+        self.core = core
+        held = core.registers
+        self.small = [(a, a.copy()) for a in (core.lanes, core.semaphores, core.events, held.values, held.defined)]
+        self.data, self.written = core.memory.data.copy(), core.memory.written.copy()
+
+    def rewind(self, result: Result) -> None:
+        """Take back what a run changed."""
+        memory = self.core.memory
+        for array, before in self.small:
+            array[...] = before
+        for p in _written(result):
+            for now, before in ((memory.data, self.data), (memory.written, self.written)):
+                marked(now[p.base :], p, p.pitch)[...] = marked(before[p.base :], p, p.pitch)
+        self.core.ran.clear()
+
+
+def _written(result: Result) -> Iterable[Placed]:
+    return {id(p): p for executed in result.steps for p in executed.step.written}.values()
+
+
 def _digest(core: NeuronCore, result: Any) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
-    for p in {id(p): p for executed in result.steps for p in executed.step.written}.values():
+    for p in _written(result):
         digest.update(np.ascontiguousarray(window(core.memory, p)).tobytes())
     for state in (core.lanes, core.semaphores, core.events):
         digest.update(state.tobytes())
