@@ -52,11 +52,9 @@ def crc32_missing(step: Any) -> str | None:
     return OPERATORS[AluOp.CRC32].missing if named else None
 
 
-def extends(fmt: Format, *ops: int) -> bool:
+def extends(fmt: Format, op: int) -> bool:
     """Whether an integer operator reads its operands as signed: by its name, or by their dtype where it takes either."""
-    if any(AluOp(op) in _SIGNED_BY_NAME for op in ops):
-        return True
-    return fmt.signed and not any(AluOp(op) in _UNSIGNED_BY_NAME for op in ops)
+    return AluOp(op) in _SIGNED_BY_NAME or (fmt.signed and AluOp(op) not in _UNSIGNED_BY_NAME)
 
 
 @lane

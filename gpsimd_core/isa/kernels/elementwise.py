@@ -28,12 +28,12 @@ from gpsimd_core.isa.lanestate import PRELOAD
 __all__ = ["EXPONENTIAL", "run"]
 
 (
-    BAND, CHANNELS, ELEMENTS, PIECE, SLICES, WIDTH, SIGNED, NAN_POLICY, TRANSPOSED,
+    BAND, CHANNELS, ELEMENTS, PIECE, SLICES, WIDTH, SIGNED0, SIGNED1, NAN_POLICY, TRANSPOSED,
     OP0, SWAP0, FROM0, BITS0, OP1, SWAP1, FROM1, BITS1,
     FOLD, RUNNING, CONTINUES, SEED_FROM, SEED, LANE, COLUMN,
     DIRECT_X, DIRECT_Y, DIRECT_OUT,
-) = range(27)  # fmt: skip
-X, SCALAR0, Y, OUT = 27, 27 + BLOCK, 27 + 2 * BLOCK, 27 + 3 * BLOCK
+) = range(28)  # fmt: skip
+X, SCALAR0, Y, OUT = 28, 28 + BLOCK, 28 + 2 * BLOCK, 28 + 3 * BLOCK
 
 NOTHING, INLINE, MEMORY, PRELOADED, TENSOR = range(5)
 """Where the second operand of an operator comes from. Y is the block of a scalar in memory, too."""
@@ -102,12 +102,12 @@ def compute_hub(plan: Any, a: Any, s0: Any, b: Any, middle: Any, out: Any) -> No
 @lane
 def compute_words(plan: Any, a: Any, s0: Any, b: Any, n: int) -> None:
     """Both operators on raw words; the results replace `a`."""
-    band, width, signed = plan[BAND], plan[WIDTH], plan[SIGNED]
+    band, width = plan[BAND], plan[WIDTH]
     if plan[FROM0] != NOTHING:
         x, y = (s0, a) if plan[SWAP0] != 0 else (a, s0)
-        words_row(band, plan[OP0], x, y, a, width, signed, n)
+        words_row(band, plan[OP0], x, y, a, width, plan[SIGNED0], n)
     x, y = (b, a) if plan[SWAP1] != 0 else (a, b)
-    words_row(band, plan[OP1], x, y, a, width, signed, n)
+    words_row(band, plan[OP1], x, y, a, width, plan[SIGNED1], n)
 
 
 @lane

@@ -56,7 +56,8 @@ def _row(
 ) -> tuple[int, ...]:
     source, out = step.operands[x], step.operands["out"]
     (op0, swap0, (from0, bits0, block0)), (op1, swap1, (from1, bits1, block1)) = first, second
-    signed = band == INTEGER and extends(step.formats[source.code], *(op for op in (op0, op1) if op != EXPONENTIAL))
+    fmt = step.formats[source.code]
+    signed = [band == INTEGER and extends(fmt, op) for op in (op0, op1)]
     whole = source.elements // slices
     length = piece(step, whole)
     if transposes and length < whole:
@@ -66,7 +67,7 @@ def _row(
     apart = not any(p.overlaps(out) for p in (source, other) if p is not None)
     columns = ACCUMULATOR.get(step.engine.accumulators, 0)
     return (
-        band, step.channels, source.elements, length, slices, 8 * source.size, signed,
+        band, step.channels, source.elements, length, slices, 8 * source.size, *signed,
         NAN_POLICIES[step.policies["reduce_nan"]], transposes,
         op0, swap0, from0, bits0, op1, swap1, from1, bits1,
         *fold, out.partition, columns,

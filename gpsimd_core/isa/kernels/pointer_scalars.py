@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpsimd_core.isa.enums import AluOp, TensScalarRevOps
-from gpsimd_core.isa.kernels.combine import BITS, HUB, INTEGER, band_of, extends
+from gpsimd_core.isa.kernels.combine import BITS, HUB, band_of
 from gpsimd_core.isa.lanes.alu import NAN_POLICIES, alu_fp32_row
 from gpsimd_core.isa.lanes.alu_integer import alu_bitvec_row, alu_int_row
 from gpsimd_core.isa.lanestate import PRELOAD, PRELOAD_COUNT
@@ -66,7 +66,6 @@ def _both(step: Any, band: int, x: Array) -> Array:
     """op1(op0(x, scalar), scalar) on words of a band: uint32, (channels, elements)."""
     reverse = step.number("reverse_operands")
     data = step.operands["data"]
-    signed = band == INTEGER and extends(step.formats[data.code], step.number("op0"), step.number("op1"))
     for name, op_field, swapping in (("imm0", "op0", TensScalarRevOps.FIRST), ("imm1", "op1", TensScalarRevOps.SECOND)):
         op, scalars = step.number(op_field), _pointed(step, name)
         a, b = (scalars, x) if reverse in (swapping, TensScalarRevOps.BOTH) else (x, scalars)
@@ -77,7 +76,7 @@ def _both(step: Any, band: int, x: Array) -> Array:
         elif band == BITS or op == AluOp.BYPASS:
             step.core.compiled(alu_bitvec_row)(op, a, b, out, 8 * data.size)
         else:
-            step.core.compiled(alu_int_row)(op, a, b, out, 32, int(signed))
+            step.core.compiled(alu_int_row)(op, a, b, out, 32, int(step.formats[data.code].signed))
         x = out.reshape(x.shape)
     return x
 
