@@ -86,7 +86,7 @@ class Checker(Watcher):
 
     def ended(self, event: Event) -> None:
         if event.clock:
-            for place in event.step.written:
+            for place in _writes(event.step):
                 self._write(event, place)
 
     def notices(self) -> list[Notice]:
@@ -105,7 +105,7 @@ class Checker(Watcher):
         what = "merges into unwritten bytes" if merges else "reads bytes nobody wrote"
         text = f"{event.step.name} {what}: {place.at}, {place.region} partition {place.partition + channel}, first at byte {at}"
         self._notices.append(
-            Notice(index=event.index, text=text, engine=event.engine, kind="merge" if merges else "stray")
+            Notice(index=event.index, text=text, engine=event.stream, kind="merge" if merges else "stray")
         )
 
     # Races -----------------------------------------------------------------------------------------------------------------
@@ -152,13 +152,17 @@ class Checker(Watcher):
 def _reads(step: Step) -> Iterator[tuple[Placed, Operand | None]]:
     """What a step reads: sources, pointers, and destinations that it merges into."""
     for o in step.instruction.reads:
-        yield step.operands[o.name], o
-    for i in step.immediates.values():
-        if i.placed is not None:
-            yield i.placed, None
+        yield from ((place, o) for place in step.operands[o.name].spread())
+    for place in step.sources[len(step.instruction.reads) :]:
+        yield place, None
     for o in step.instruction.writes:
         if o.merges:
-            yield step.operands[o.name], o
+            yield from ((place, o) for place in step.operands[o.name].spread())
+
+
+def _writes(step: Step) -> Iterator[Placed]:
+    for place in step.written:
+        yield from place.spread()
 
 
 def mark_written(core: NeuronCore) -> None:
@@ -171,7 +175,7 @@ def mark_written(core: NeuronCore) -> None:
 
 
 def _mark(written: Bytes, step: Step) -> None:
-    for place in step.written:
+    for place in _writes(step):
         _written(written, place)[...] = 1
 
 

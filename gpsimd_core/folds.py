@@ -11,8 +11,8 @@ from gpsimd_core.stream import Notice
 
 __all__ = ["Folds"]
 
-Who = tuple[str, int, str]
-"""Engine, index, instruction."""
+Who = tuple[str | None, int, str]
+"""Stream (None where there is one alone), index, instruction."""
 Lanes = dict[tuple[str, int], Who]
 """By owner of the accumulators and lane."""
 
@@ -32,7 +32,7 @@ class Folds(Watcher):
         use = step.instruction.accumulator
         if use is None or owner is None:
             return
-        who = (event.engine, event.index, step.name)
+        who = (event.stream, event.index, step.name)
         command = None if use == "read" else _command(step)
         first = step.operands[step.instruction.writes[0].name].partition
         for lane in range(first, first + step.channels):
@@ -90,4 +90,4 @@ def _span(lanes: list[int]) -> str:
 
 
 def _told(who: Who) -> str:
-    return f"{who[0]} instruction {who[1]} ({who[2]})"
+    return f"{who[0] or ''} instruction {who[1]} ({who[2]})".lstrip()

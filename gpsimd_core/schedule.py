@@ -48,6 +48,11 @@ class Event:
     wait: Wait | None = None
     update: Update | None = None
 
+    @property
+    def stream(self) -> str | None:
+        """The engine whose stream it stands in; None for a single stream."""
+        return self.engine if self.clock else None
+
 
 def check_schedule(schedule: object) -> None:
     """Refuse what is no schedule.
