@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpsimd_core.cli.session import Session, common_options, offer_common_options
 from gpsimd_core.errors import GpsimdError, PluginTrouble
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["VERBS", "cli", "commands_of_plugins", "main"]
 
@@ -41,6 +43,31 @@ VERBS = {
     "control": "The scalar control core: run, assemble, disassemble.",
     "new-plugin": "Write a ready plugin distribution.",
 }
+
+
+def entry_points(group: str) -> Iterable[EntryPoint]:
+    """Installed entry points of a group. Importing their reader takes as long as all of `gpsimd --help` without it."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=group)
+
+
+def _bring_commands() -> bool:
+    """Whether some installed distribution may bring verbs, by a look at the metadata folders on the path."""
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                try:
+                    with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+                        if GROUP_COMMANDS.encode() in file.read():
+                            return True
+                except OSError:
+                    continue
+    return False
 
 
 def commands_of_plugins() -> dict[str, EntryPoint]:
@@ -116,7 +143,7 @@ class _Verbs(click.Group):
             raise _ReaderGone from e  # click would end the process on the error itself
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        plugins = commands_of_plugins()
+        plugins = commands_of_plugins() if _bring_commands() else {}
         with formatter.section("Verbs"):
             formatter.write_dl([(verb, VERBS[verb]) for verb in _ours()])
         if plugins:

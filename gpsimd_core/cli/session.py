@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -85,6 +84,8 @@ class Session:
     @staticmethod
     def emit(value: Mapping[str, Any]) -> None:
         """One JSON object on a line of standard output."""
+        import json
+
         click.echo(json.dumps(value, ensure_ascii=False))
 
     @staticmethod

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
-from importlib.metadata import EntryPoint
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import gpsimd_core as gp
 from gpsimd_core import cli, host
 
 Install = Callable[..., None]
+REAL_LOAD = host.load
 
 GOOD = "from gpsimd_core import hookimpl\nclass plugin:\n    GPSIMD_API = 1\n"
 VERB = "import click\n@click.command(help='Says hello.')\n@click.pass_obj\ndef command(session):\n    click.echo('hello ' + session.generation())\n"
@@ -22,32 +24,26 @@ VERB = "import click\n@click.command(help='Says hello.')\n@click.pass_obj\ndef c
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """`install("gpsimd.plugins", name, source)`: an entry point to a module of that source."""
-    extra: list[EntryPoint] = []
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    (tmp_path / "site").mkdir()
-    monkeypatch.delenv("GPSIMD_PLUGINS", raising=False)
-
-    def patched(real: Any) -> Any:
-        return lambda **wanted: [*real(**wanted), *(e for e in extra if e.group == wanted["group"])]
-
-    monkeypatch.setattr(
-        host, "entry_points", patched(lambda **w: [e for e in host_entries(**w) if e.group != "gpsimd.plugins"])
-    )
-    monkeypatch.setattr(cli, "entry_points", patched(lambda **w: []))
-    monkeypatch.setattr("gpsimd_core.host.load", real_load)
+    """`install("gpsimd.plugins", name, source)`: a distribution called `name` with one entry point to that source."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setattr(host, "entry_points", metadata.entry_points)
+    monkeypatch.setattr(cli, "entry_points", lambda group: metadata.entry_points(group=group))
+    monkeypatch.setattr(host, "load", REAL_LOAD)
 
     def add(group: str, name: str, source: str, attribute: str = "plugin") -> None:
-        module = f"thirdparty_{name.replace('-', '_')}_{len(extra)}"
-        (tmp_path / "site" / f"{module}.py").write_text(source)
-        sys.modules.pop(module, None)
-        extra.append(EntryPoint(name, f"{module}:{attribute}", group))
+        module = f"thirdparty_{name}"
+        (site / f"{module}.py").write_text(source)
+        info = site / f"thirdparty_{name}-1.4.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: thirdparty-{name}\nVersion: 1.4\n")
+        (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {module}:{attribute}\n")
+        monkeypatch.delitem(sys.modules, module, raising=False)
+        monkeypatch.setenv("GPSIMD_PLUGINS", name if group == "gpsimd.plugins" else "")
+        importlib.invalidate_caches()
 
     return add
-
-
-real_load = host.load
-host_entries = host.entry_points
 
 
 def test_generations_are_listed_and_load(gpsimd: Callable[..., Any], gen: str) -> None:
@@ -78,12 +74,12 @@ def test_a_plugin_and_its_state(
     install("gpsimd.plugins", "mine", source)
     told = gpsimd("plugins", "--gen", some_gen)
     assert told.code == 0
-    row = next(line for line in told.out.splitlines() if line.startswith("plugin "))
+    row = next(line for line in told.out.splitlines() if line.split()[:2] == ["plugin", "mine"])
     assert state in row
     other = gpsimd("gens", some_gen)
     assert other.code == 0, "the command goes on"
     assert (state in other.err) == (state != "loads")
-    assert ("warning: plugin mine" in other.err) == (state != "loads")
+    assert ("warning: plugin mine (thirdparty-mine 1.4) is not used" in other.err) == (state != "loads")
     quiet = gpsimd("gens", some_gen, "--no-plugin", "mine")
     assert (quiet.code, quiet.err) == (0, "")
     assert "left out by --no-plugin" in gpsimd("plugins", "--gen", some_gen, "--no-plugin", "mine").out
@@ -92,16 +88,11 @@ def test_a_plugin_and_its_state(
 def test_a_clash_is_exit_4_and_tells_the_cure(gpsimd: Callable[..., Any], install: Install, some_gen: str) -> None:
     source = (
         "from gpsimd_core import hookimpl\nfrom gpsimd_core.values import Encoding, Evidence\n"
-        "class plugin:\n    GPSIMD_API = 1\n    @hookimpl\n    def gpsimd_decode(gen):\n"
+        "class Plugin:\n    GPSIMD_API = 1\n    @hookimpl\n    def gpsimd_decode(self, gen):\n"
         "        return [Encoding(opcode=0xEA, name='fused_pick', evidence=Evidence(confidence='none', source='me'))]\n"
-        "    gpsimd_decode = staticmethod(gpsimd_decode)\n"
+        "plugin = Plugin()\n"
     )
-    install(
-        "gpsimd.plugins",
-        "mine",
-        source.replace("    gpsimd_decode = staticmethod(gpsimd_decode)\n", "").replace("(gen)", "(self, gen)")
-        + "plugin = plugin()\n",
-    )
+    install("gpsimd.plugins", "mine", source)
     told = gpsimd("plugins", "--gen", some_gen)
     assert told.code == 4
     assert "opcode 0xEA" in told.err
@@ -115,11 +106,11 @@ def test_a_clash_is_exit_4_and_tells_the_cure(gpsimd: Callable[..., Any], instal
 
 def test_a_verb_of_a_plugin(gpsimd: Callable[..., Any], install: Install, some_gen: str) -> None:
     install("gpsimd.commands", "hello", VERB, "command")
-    assert "hello" in gpsimd("--help").out
+    assert "\n  hello  from thirdparty-hello\n" in gpsimd("--help").out
     assert gpsimd("--gen", some_gen, "hello").out == f"hello {some_gen}\n"
     assert gpsimd("hello", "--gen", some_gen).out == f"hello {some_gen}\n", "the common options work after it too"
     assert "Says hello." in gpsimd("hello", "--help").out
-    row = next(line for line in gpsimd("plugins").out.splitlines() if line.startswith("verb"))
+    row = next(line for line in gpsimd("plugins").out.splitlines() if line.split()[:2] == ["verb", "hello"])
     assert row.endswith("loads")
 
 
@@ -131,7 +122,7 @@ def test_a_broken_verb(gpsimd: Callable[..., Any], install: Install, source: str
     assert "hello" in gpsimd("--help").out, "help imports no plugin, so it cannot know"
     told = gpsimd("hello")
     assert told.code == 4
-    assert "verb hello of an unknown distribution does not load" in told.err
+    assert "verb hello of thirdparty-hello 1.4 does not load" in told.err
     assert why in told.err
     listed = gpsimd("plugins")
     assert listed.code == 0
@@ -158,7 +149,7 @@ def test_a_verb_keeps_its_own_option_and_hears_the_one_before_it(gpsimd: Callabl
 
 
 def test_without_any_generation(gpsimd: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "load", real_load)
+    monkeypatch.setattr(host, "load", REAL_LOAD)
     monkeypatch.setattr(host, "entry_points", lambda **wanted: [])
     assert gpsimd("gens").code == 4
     told = gpsimd("ops")
