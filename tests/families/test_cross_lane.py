@@ -120,7 +120,7 @@ def test_random_folds(load: Load, gen: str, policies: dict[str, Any]) -> None:
     twin = Twin(load(gen, policies=policies))
     for n in range(14):
         for make in (arith, bitvec):
-            maker = twin.maker(f"{make.__name__}-{n}", 1500 if n == 0 else 250)
+            maker = twin.maker(f"{make.__name__}-{n}", 1000 if n == 0 else 150)
             twin.run(maker, make(maker, policies.get("cross_lane_int") == "widening"))
 
 

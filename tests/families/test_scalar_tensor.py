@@ -150,7 +150,7 @@ def test_random_cases(load: Load, gen: str, policies: dict[str, Any]) -> None:
     twin = Twin(load(gen, policies=policies))
     for n in range(14):
         for make in MAKES:
-            maker = twin.maker(f"{make.__name__}-{n}", 900 if n == 0 else 150)
+            maker = twin.maker(f"{make.__name__}-{n}", 500 if n == 0 else 70)
             twin.run(maker, make(maker))
 
 

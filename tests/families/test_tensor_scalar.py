@@ -197,7 +197,7 @@ def test_random_cases(load: Load, gen: str, policies: dict[str, Any]) -> None:
     twin = Twin(load(gen, policies=policies))
     for n in range(14):
         for make in MAKES:
-            maker = twin.maker(f"{make.__name__}-{n}", 900 if n == 0 else 100)
+            maker = twin.maker(f"{make.__name__}-{n}", 400 if n == 0 else 60)
             twin.run(maker, make(maker))
 
 
@@ -279,7 +279,7 @@ def test_random_preloaded_scalars(load: Load, gen: str, policies: dict[str, Any]
     twin = Twin(load(gen, policies=policies))
     for n in range(14):
         for band in ("arith", "bitvec"):
-            maker = twin.maker(f"sliced-{band}-{n}", 100)
+            maker = twin.maker(f"sliced-{band}-{n}", 60)
             first, then = sliced(maker, band)
             twin.run(maker, first)
             twin.run(maker, then)

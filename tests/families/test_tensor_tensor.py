@@ -163,7 +163,7 @@ def test_random_cases(load: Load, gen: str, policies: dict[str, Any]) -> None:
     twin = Twin(load(gen, policies=policies))
     for n in range(14):
         for make in MAKES:
-            maker = WideMaker(gen, twin.policies, f"{make.__name__}-{n}-{gen}", 900 if n == 0 else 150)
+            maker = WideMaker(gen, twin.policies, f"{make.__name__}-{n}-{gen}", 500 if n == 0 else 70)
             twin.run(maker, make(maker))
 
 

@@ -79,36 +79,43 @@ def reciprocal_root(a: int) -> int:
     return fp32.rounded(Fraction(2 * whole + (not exact), 1 << 201))  # a tiny excess decides no tie wrongly
 
 
+def full(bits: int) -> bool:
+    return bits & 0x7FFFFFFF != 0
+
+
+VALUES: dict[str, Callable[[int, int, str], int]] = {
+    "BYPASS": lambda a, b, p: fp32.canonical(a),
+    "ADD": lambda a, b, p: fp32.add(a, b),
+    "SUBTRACT": lambda a, b, p: fp32.subtract(a, b),
+    "MULT": lambda a, b, p: fp32.multiply(a, b),
+    "SQUARE": lambda a, b, p: fp32.multiply(a, a),
+    "RSQRT": lambda a, b, p: reciprocal_root(a),
+    "MAX": larger_of,
+    "MIN": smaller_of,
+    "ABS_MAX": lambda a, b, p: larger_of(a & 0x7FFFFFFF, b & 0x7FFFFFFF, p),
+    "ABS_MIN": lambda a, b, p: smaller_of(a & 0x7FFFFFFF, b & 0x7FFFFFFF, p),
+    "RE_LU": lambda a, b, p: larger_of(a, 0, p),
+    "ABSOLUTE_VALUE": lambda a, b, p: fp32.canonical(a & 0x7FFFFFFF),
+    "ABSOLUTE_DIFF": lambda a, b, p: fp32.subtract(a, b) & 0x7FFFFFFF,
+}
+TRUTHS: dict[str, Callable[[int, int], bool]] = {
+    "LOGICAL_AND": lambda a, b: full(a) and full(b),
+    "LOGICAL_OR": lambda a, b: full(a) or full(b),
+    "LOGICAL_XOR": lambda a, b: full(a) != full(b),
+    "IS_EQ": lambda a, b: fp32.compare(a, b) == 0,
+    "IS_NE": lambda a, b: fp32.compare(a, b) != 0,
+    "IS_GT": lambda a, b: fp32.compare(a, b) == 1,
+    "IS_GE": lambda a, b: fp32.compare(a, b) in (0, 1),
+    "IS_LE": lambda a, b: fp32.compare(a, b) in (0, -1),
+    "IS_LT": lambda a, b: fp32.compare(a, b) == -1,
+}
+
+
 def alu32(op: str, a: int, b: int, policy: str = "suppress") -> int:
     """One operator on fp32 bits; unary operators take `a`."""
-    order = fp32.compare(a, b)
-    full, other = a & 0x7FFFFFFF != 0, b & 0x7FFFFFFF != 0
-    table: dict[str, Callable[[], int | bool]] = {
-        "BYPASS": lambda: fp32.canonical(a),
-        "ADD": lambda: fp32.add(a, b),
-        "SUBTRACT": lambda: fp32.subtract(a, b),
-        "MULT": lambda: fp32.multiply(a, b),
-        "SQUARE": lambda: fp32.multiply(a, a),
-        "RSQRT": lambda: reciprocal_root(a),
-        "MAX": lambda: larger_of(a, b, policy),
-        "MIN": lambda: smaller_of(a, b, policy),
-        "ABS_MAX": lambda: larger_of(a & 0x7FFFFFFF, b & 0x7FFFFFFF, policy),
-        "ABS_MIN": lambda: smaller_of(a & 0x7FFFFFFF, b & 0x7FFFFFFF, policy),
-        "RE_LU": lambda: larger_of(a, 0, policy),
-        "ABSOLUTE_VALUE": lambda: fp32.canonical(a & 0x7FFFFFFF),
-        "ABSOLUTE_DIFF": lambda: fp32.subtract(a, b) & 0x7FFFFFFF,
-        "LOGICAL_AND": lambda: full and other,
-        "LOGICAL_OR": lambda: full or other,
-        "LOGICAL_XOR": lambda: full != other,
-        "IS_EQ": lambda: order == 0,
-        "IS_NE": lambda: order != 0,
-        "IS_GT": lambda: order == 1,
-        "IS_GE": lambda: order in (0, 1),
-        "IS_LE": lambda: order in (0, -1),
-        "IS_LT": lambda: order == -1,
-    }
-    found = table[op]()
-    return (ONE if found else 0) if isinstance(found, bool) else found
+    if op in TRUTHS:
+        return ONE if TRUTHS[op](a, b) else 0
+    return VALUES[op](a, b, policy)
 
 
 def alu_bits(op: str, a: int, b: int, dtype: int) -> int:
