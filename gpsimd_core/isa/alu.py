@@ -2,7 +2,8 @@
 
 The values themselves are lanes: `isa/lanes/alu.py` (fp32) and `isa/lanes/alu_integer.py` (raw bits, integers).
 
-Sources: Tensor-Tensor Elementwise Arith + the ALU-OP Table; The ALU-Op Datapath + Dtype Matrix; decisions 16 to 21.
+Sources: Tensor-Tensor Elementwise Arith + the ALU-OP Table; The ALU-Op Datapath + Dtype Matrix; settled readings
+16 to 21 (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class Operator:
 
 
 _PAIRS = "Tensor-Tensor 64-bit Path"
-_LIBRARY = "decisions 20"
+_LIBRARY = "settled reading 20 (docs/decisions.md)"
+_POWER = "settled readings 20 and 21 (docs/decisions.md)"
 
 
 def _rows() -> tuple[Operator, ...]:
@@ -92,7 +94,7 @@ def _rows() -> tuple[Operator, ...]:
         row("ABSOLUTE_DIFF", "arith", "|a - b|"),
         row("IS_NE", "arith", "1 if a != b else 0"),
         row("ABSOLUTE_VALUE", "arith", "|a|", **once),
-        row("POW", "arith", "a ^ b within 1 ulp", confidence="MED", source="decisions 20, 21"),
+        row("POW", "arith", "a ^ b within 1 ulp", confidence="MED", source=_POWER),
         row("MOD", "int", "remainder of a / b, as MOD_INT or MOD_UINT by signedness", confidence="MED"),
         row(
             "CRC32",

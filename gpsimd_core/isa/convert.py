@@ -1,6 +1,6 @@
 """`convert`: arrays from any number format to any other, bit for bit as an instruction's store does it.
 
-Sources: decisions 16 to 18; The Unified Datatype Model; the policy table.
+Sources: settled readings 16 to 18 and the policy table (docs/decisions.md); The Unified Datatype Model.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A plugin adds a format by making another `Format`: every function here takes one wherever it takes a name.
 
-Sources: The Unified Datatype Model; Neuron Data Types; Gen-Bracket Extremes; decisions 17, 18 and the policy table.
+Sources: The Unified Datatype Model; Neuron Data Types; Gen-Bracket Extremes; settled readings 17 and 18 and the policy
+table (docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The policies that values obey: what conversions and stores take from the policy table.
 
-Source: decisions, section 1.
+Source: the policy table of docs/decisions.md.
 """
 
 from __future__ import annotations

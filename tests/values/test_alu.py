@@ -214,7 +214,7 @@ def signed(value: int, width: int) -> int:
 
 
 def by_python(name: str, a: int, b: int, width: int, is_signed: bool) -> int:
-    """An operator of the integer band on patterns, by Python integers and decision 20."""
+    """An operator of the integer band on patterns, by Python integers and settled reading 20 (docs/decisions.md)."""
     unsigned_name = name.endswith("_UINT")
     x, y = (a, b) if unsigned_name or not is_signed else (signed(a, width), signed(b, width))
     always_signed = {"MAX_INT", "MIN_INT", "IS_GT_INT", "IS_GE_INT", "IS_LE_INT", "IS_LT_INT"}

@@ -29,7 +29,7 @@ def code(value: int, source: str, target: str, **how: Any) -> int:
 
 
 # Formal Semantics II, section 2.7: the two fp16 ties. RNA is the true ties-away; device_away is what the device's mode
-# code 4 does, which is to truncate (decision 33).
+# code 4 does, which is to truncate (settled reading 33, docs/decisions.md).
 TIES = [
     pytest.param(0x3F801000, {"RNE": 0x3C00, "RTZ": 0x3C00, "RPI": 0x3C01, "RMI": 0x3C00, "device_away": 0x3C00, "RNA": 0x3C01}, id="even base"),
     pytest.param(0x3F803000, {"RNE": 0x3C02, "RTZ": 0x3C01, "RPI": 0x3C02, "RMI": 0x3C01, "device_away": 0x3C01, "RNA": 0x3C02}, id="odd base"),

@@ -25,7 +25,7 @@ from gpsimd_core.isa.lanes import rounding
 from gpsimd_core.isa.value_policies import checked_policies
 
 # Code of the largest finite number, of infinity and of the canonical NaN; the least normal and subnormal number as
-# powers of two. Sources: The Unified Datatype Model; decision 17.
+# powers of two. Sources: The Unified Datatype Model; settled reading 17 (docs/decisions.md).
 EXTREMES = [
     pytest.param("fp32", 0x7F7FFFFF, 0x7F800000, 0x7FC00000, -126, -149, id="fp32"),
     pytest.param("fp32r", 0x7F7FF000, 0x7F800000, 0x7FC00000, -126, -137, id="fp32r"),

@@ -3,7 +3,7 @@ exponentials.
 
 Each is evaluated in double precision, from additions, products and quotients alone, and rounded once to fp32.
 
-Source: decision 21 (P).
+Source: settled reading 21 (docs/decisions.md), which is PROPOSED.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Each operator rounds once, to nearest even. A NaN result is 7fc00000, whatever t
 `nan_policy` is the number of policy `reduce_nan`: SUPPRESS (the number wins, -0 orders below +0), PROPAGATE (any NaN
 wins), SELECT (a > b ? a : b).
 
-Sources: decisions 16 to 21; Tensor-Tensor Elementwise Arith; The ALU-Op Datapath + Dtype Matrix.
+Sources: settled readings 16 to 21 (docs/decisions.md); Tensor-Tensor Elementwise Arith; The ALU-Op Datapath + Dtype
+Matrix.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Each lane exists at two word widths: 32 bits (`..32`, also for narrower operands of the raw-bit form) and 64 bits
 (`..64`); `alu_bitvec` and `alu_int` take the width as an argument. Operands and results are unsigned patterns.
 
-Sources: decision 20; Tensor-Tensor Elementwise Arith; Tensor-Tensor 64-bit Path; ISA batch pages (integer divide).
+Sources: settled reading 20 (docs/decisions.md); Tensor-Tensor Elementwise Arith; Tensor-Tensor 64-bit Path; ISA batch
+pages (integer divide).
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@
 The product of two such numbers is exact in double precision, and a sum rounded to odd there keeps all that any later
 rounding asks for; so every operation is one double, narrowed by the rounding core. Names end in the width, 16 or 32.
 
-A NaN operand passes with its quiet bit set, sign and payload kept; which one wins differs by operation (decision 34).
+A NaN operand passes with its quiet bit set, sign and payload kept; which one wins differs by operation (reading 34).
 Invalid is raised by a signalling NaN, by infinity minus infinity and by zero times infinity; a NaN that no operand
 brought is the canonical one.
 
-Sources: ISA Batch 17 (spfma); ISA Batch 18 (hp_fma); Formal Semantics II, section 2.5; decisions 33 to 35.
+Sources: ISA Batch 17 (spfma); ISA Batch 18 (hp_fma); Formal Semantics II, section 2.5; settled readings 33 to 35
+(docs/decisions.md).
 """
 
 from __future__ import annotations

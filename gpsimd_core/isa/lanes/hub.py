@@ -2,8 +2,8 @@
 
 64-bit integers have lanes of their own, because the engines' hub never meets them.
 
-Sources: decisions 16 to 18; The Unified Datatype Model; policies `fp_to_int`, `fp8_overflow`, `fp32r_mantissa_bits`,
-`stochastic_rounding`.
+Sources: settled readings 16 to 18 (docs/decisions.md); The Unified Datatype Model; policies `fp_to_int`,
+`fp8_overflow`, `fp32r_mantissa_bits`, `stochastic_rounding`.
 """
 
 from __future__ import annotations

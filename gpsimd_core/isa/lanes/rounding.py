@@ -7,7 +7,8 @@ half (RNA), zero or out of reach by sign (RPI, RMI), out of reach (RTZ and devic
 One text serves two widths: `narrow` takes an fp32 pattern, `narrow64` an fp64 pattern, which is how sums, products and
 fused operations arrive, rounded to odd.
 
-Sources: decisions 18, 33, 35; Formal Semantics II, section 2.1; policies `fp8_overflow`, `stochastic_rounding`.
+Sources: settled readings 18, 33 and 35 (docs/decisions.md); Formal Semantics II, section 2.1; policies
+`fp8_overflow`, `stochastic_rounding`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ alone, so that the stored bits are the same on every machine.
 Functions named `..64` take and give doubles and are good to about 1e-15; the others take and give fp32 bits. Rounded
 once to fp32, every result is within 0.51 ulp of the exact one (a test holds 1 ulp against another arithmetic).
 
-Source: decision 21 (P).
+Source: settled reading 21 (docs/decisions.md), which is PROPOSED.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ def parity(bits: int) -> int:
 def power(a: int, b: int) -> int:
     """a^b by the rules of IEEE 754 pow: x^0 = 1^y = 1 even for NaN; a negative base takes integer exponents only.
 
-    Within 1 ulp (decision 20). The corner cases are PROPOSED.
+    Within 1 ulp (reading 20). The corner cases are PROPOSED.
     """
     size, rise = u32(a & u32(MAGNITUDE)), u32(b & u32(MAGNITUDE))
     if rise == u32(0) or u32(a) == u32(ONE):
