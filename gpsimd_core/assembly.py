@@ -39,7 +39,6 @@ MOST_ERRORS = 20
 """Mistakes that one message lists; a file of another kind would fill the screen."""
 
 _GEN = re.compile(r"^[ \t]*\.gen[ \t]+([^\s;]+)", re.MULTILINE | re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _SHAPE = re.compile(r"[1-9]\d*(x[1-9]\d*)*")
 _HEX = re.compile(r"[0-9a-fA-F]*")
 
@@ -130,13 +129,18 @@ class _Assembler:
             at = rest[7].column if len(rest) > 7 else head.column
             raise Mistake(at, f".tensor takes {form}: 7 words, not {len(rest)}")
         name, region, partition, offset, dtype, shape, direction = rest
-        if not _NAME.fullmatch(name.text):
-            raise Mistake(name.column, f"{name.text!r} is no tensor name: letters, digits and _, no digit first")
         if name.text in self.tensors:
             raise Mistake(name.column, f"tensor {name.text} is declared twice")
         if not _SHAPE.fullmatch(shape.text.lower()):
             raise Mistake(shape.column, f"{shape.text!r} is no shape; a shape reads 128x4096, every count at least 1")
-        words_of = {"region": region, "partition": partition, "offset": offset, "dtype": dtype, "direction": direction}
+        words_of = {
+            "name": name,
+            "region": region,
+            "partition": partition,
+            "offset": offset,
+            "dtype": dtype,
+            "direction": direction,
+        }
         try:
             self.tensors[name.text] = make_tensor(
                 self.machine, name.text, region.text.lower(), _number(partition), _number(offset), dtype.text.lower(),

@@ -17,7 +17,7 @@ _TOKEN = re.compile(
   | (?P<name>[A-Za-z_][\w.]*)
   | (?P<punct>[={}\[\],+])
     )""",
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
 _REGISTER = re.compile(r"[rR]\d+")
 _WORD = re.compile(r"\S+")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DIRECTIONS", "BadField", "Bits", "NamedTensor", "Tensor", "dtype_text", "make_tensor", "register"]
 
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 DIRECTIONS = ("in", "out", "inout", "temp")
 
 
@@ -118,6 +120,8 @@ def make_tensor(
         BadField: with the argument that does not fit as its field.
     """
     g = machine.generation.geometry
+    if not _NAME.fullmatch(name):
+        raise BadField(f"{name!r} is no tensor name: letters, digits and _, no digit first", "name")
     if region not in ("sbuf", "psum"):
         raise BadField(f"{name}: no region is called {region!r}; there are sbuf and psum", "region")
     if direction not in DIRECTIONS:

@@ -5,6 +5,7 @@ Exit codes: 0 yes; 1 the answer is no; 2 usage; 3 unreadable input; 4 plugin tro
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -180,6 +181,9 @@ def main(args: Sequence[str] | None = None) -> int:
     Returns:
         The exit code. Nothing that a user can cause raises.
     """
+    for stream in (sys.stdout, sys.stderr):  # sources have titles that not every terminal can spell
+        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower() not in ("utf-8", "utf8"):
+            stream.reconfigure(errors="replace")
     try:
         found = cli.main(args=None if args is None else list(args), prog_name="gpsimd", standalone_mode=False)
         sys.stdout.flush()

@@ -31,9 +31,11 @@ def write(path: str, data: bytes) -> None:
             file.write(data)
         os.chmod(temporary, 0o666 & ~umask())
         os.replace(temporary, final)
-    except OSError as e:
+    except BaseException as e:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+        if not isinstance(e, OSError):
+            raise
         raise UsageError(f"cannot write {path}: {(e.strerror or str(e)).lower()}") from None
 
 

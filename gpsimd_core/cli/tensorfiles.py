@@ -192,6 +192,9 @@ def save(folder: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
     waiting: list[tuple[str, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for name in arrays:
+            if (folder / f"{name}.npy").is_dir():
+                raise IsADirectoryError(21, f"{name}.npy is a folder")
         for name, array in arrays.items():
             handle, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".npy", dir=folder)
             waiting.append((temporary, folder / f"{name}.npy"))
@@ -200,10 +203,12 @@ def save(folder: Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
             os.chmod(temporary, 0o666 & ~umask())
         for temporary, final in waiting:
             os.replace(temporary, final)
-    except OSError as e:
+    except BaseException as e:
         for temporary, _ in waiting:
             Path(temporary).unlink(missing_ok=True)
         for p in made:
             if p.is_dir() and not any(p.iterdir()):
                 p.rmdir()
+        if not isinstance(e, OSError):
+            raise
         raise UsageError(f"-o {folder}: cannot write: {(e.strerror or str(e)).lower()}") from None

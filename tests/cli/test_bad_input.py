@@ -152,6 +152,16 @@ def test_an_event_that_never_comes(gpsimd: Callable[..., Any], files: None, gen:
     assert not Path("out").exists()
 
 
+def test_an_output_whose_place_is_taken(gpsimd: Callable[..., Any], files: None, some_gen: str) -> None:
+    """A folder stands where the second output goes: the first is not written either."""
+    Path("good.tpb").write_text(GOOD + ".tensor z sbuf 0 0x0800 fp32 64x8 out\n")
+    Path("out/z.npy").mkdir(parents=True)
+    done = gpsimd("run", "good.tpb", "-i", ".", "-o", "out", "--gen", some_gen)
+    assert done.code == 2
+    assert "-o out: cannot write: z.npy is a folder" in done.err
+    assert os.listdir("out") == ["z.npy"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
 def test_a_folder_without_the_right_to_write(gpsimd: Callable[..., Any], files: None, some_gen: str) -> None:
     Path("folder").chmod(0o555)

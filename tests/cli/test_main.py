@@ -68,6 +68,13 @@ def test_a_reader_that_stops_reading(some_gen: str) -> None:
     assert (done.stdout[:6], done.stderr.strip()) == ("opcode", "0")
 
 
+def test_a_terminal_that_cannot_spell_every_title(some_gen: str) -> None:
+    env = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = fresh("explain", "0xEA", "--gen", some_gen, env=env, encoding="latin-1", then="sys.exit(code)")
+    assert done.returncode == 0, done.stderr
+    assert "The Opcode ? Kernel ? Engine Matrix" in " ".join(done.stdout.split())
+
+
 def test_help_of_every_verb(gpsimd: Callable[..., Any]) -> None:
     names = cli.cli.list_commands(click.Context(cli.cli))
     assert set(names) >= {"gens", "ops", "dtypes", "plugins", "explain", "decode", "asm", "validate", "run", "example"}

@@ -114,6 +114,7 @@ BAD = [
     ('[[tensor]]\nname = "q"\ndtype = "fp32"\nshape = [1]\ndirection = "in"\noffset = "4"\n', "tensor q has offset '4'"),
     ('[[tensor]]\nname = "q"\ndtype = "fp33"\nshape = [1]\ndirection = "in"\n', "no tensor dtype is called 'fp33'"),
     ('[[tensor]]\nname = "q"\ndtype = "fp32"\nshape = [129]\ndirection = "in"\n', "partitions 0 to 128 are outside 0 to 127"),
+    ('[[tensor]]\nname = "../a"\ndtype = "fp32"\nshape = [1]\ndirection = "out"\n', "'../a' is no tensor name"),
     ('[[tensor]]\nname = "a"\ndtype = "fp32"\nshape = [1]\ndirection = "in"\n', "tensor a is declared twice"),
 ]  # fmt: skip
 
