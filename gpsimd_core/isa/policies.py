@@ -44,7 +44,7 @@ POLICIES = (
 
 PROFILES = (
     Profile(
-        name="reference", policies={}, help="what the specification pages say",
+        name="reference", policies={}, help="what the pages that each policy names say",
         evidence=Evidence(confidence="HIGH", source="the pages that each policy names"),
     ),
     Profile(

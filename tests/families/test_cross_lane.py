@@ -1,6 +1,7 @@
 """CrossLaneReduce 0x7C and 0x7D: a reference that goes element by element, and each statement of its page.
 
-Titles: CrossLaneReduce — pool_cross_lane_reduce_arith / _bitvec; decisions 17, 19 and 30; policy `cross_lane_int`.
+Titles: CrossLaneReduce — pool_cross_lane_reduce_arith / _bitvec; settled readings 17, 19
+and 30 (docs/decisions.md); policy `cross_lane_int`.
 """
 
 from __future__ import annotations

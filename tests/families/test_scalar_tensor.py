@@ -1,6 +1,7 @@
 """scalar_tensor_tensor (0x9D, 0x9E) and tensor_tensor_scan (0xE5), against references that go one element at a time.
 
-Titles: Scalar-Tensor-Tensor (STT); TensorTensorScan (0xe5); decisions 16, 19, 22 and 24.
+Titles: Scalar-Tensor-Tensor (STT); TensorTensorScan (0xe5); settled readings 16, 19, 22 and 24
+(docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """tensor_tensor (0x41, 0x51) and sunda's packed forms (0x8A, 0x8B, 0x8F), against references that go one element at a
 time; POW against MPFR.
 
-Titles: Tensor-Tensor Elementwise Arith + the ALU-OP Table; Tensor-Tensor 64-bit Path; decisions 7, 16, 20, 21 and 25.
+Titles: Tensor-Tensor Elementwise Arith + the ALU-OP Table; Tensor-Tensor 64-bit Path; settled readings
+7, 16, 20, 21 and 25 (docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every leaf value that the specification pages print, and what became of the readings that lost."""
+"""Every leaf value that the published pages print, and what became of the readings that lost."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The ALU operators once more, one number at a time in Python integers and fractions; no project kernel.
 
-fp32 values travel as 32-bit patterns, integers as unsigned codes. Sources: decisions 16 to 20; the ALU-OP table.
+fp32 values travel as 32-bit patterns, integers as unsigned codes. Sources: settled readings 16
+to 20 (docs/decisions.md); the ALU-OP table.
 """
 
 from __future__ import annotations
