@@ -1,8 +1,8 @@
 """tensor_scalar (0x43, 0x53, transposing 0x93, by pointer 0x44, 0x54) and the preloaded forms (0x70, 0x71, 0x4F, 0x5F),
 against references that go one element at a time.
 
-Titles: Tensor-Scalar + Tensor-Scalar-PTR; SUNDA-only Dual / Deprecated TensorScalarPtr; TensorScalarImmLd; decisions 14,
-20, 25 and 27.
+Titles: Tensor-Scalar + Tensor-Scalar-PTR; SUNDA-only Dual / Deprecated TensorScalarPtr; TensorScalarImmLd; settled
+readings 14, 20, 25 and 27 (docs/decisions.md).
 """
 
 from __future__ import annotations
