@@ -55,10 +55,10 @@ class Step:
 
     @property
     def sources(self) -> list[Placed]:
-        """What it reads: operands, then immediates behind a pointer."""
-        return [self.operands[o.name] for o in self.instruction.reads] + [
-            i.placed for i in self.immediates.values() if i.placed is not None
-        ]
+        """What it reads: operands, immediates behind a pointer, index lists."""
+        read = [self.operands[o.name] for o in self.instruction.reads]
+        read += [i.placed for i in self.immediates.values() if i.placed is not None]
+        return read + [p.index_list for p in self.operands.values() if p.index_list is not None]
 
     @property
     def written(self) -> list[Placed]:
@@ -73,7 +73,12 @@ class Step:
     @property
     def fusible(self) -> bool:
         """Whether it may run in one go with its neighbours of the same kernel."""
-        return not self.hazard and self.instruction.ready is None
+        return not (self.hazard or self.by_index) and self.instruction.ready is None
+
+    @property
+    def by_index(self) -> bool:
+        """Whether an index list names the elements of some operand."""
+        return any(p.index_list is not None for p in self.operands.values())
 
     @property
     def accumulates_undefined(self) -> bool:
@@ -101,10 +106,8 @@ class Step:
 
     def widened_codes(self, codes: np.ndarray[Any, Any], code: int) -> np.ndarray[Any, Any]:
         """Codes of a dtype as fp32 bits: uint32, of the same shape (channels, elements)."""
-        words = np.array(
-            codes, np.uint32, order="C"
-        )  # a copy even where none is needed: read-only arrays are a type of
-        # their own, for which everything would be compiled once more
+        # a copy even where none is needed: read-only arrays are a type of their own, for which all is compiled once more
+        words = np.array(codes, np.uint32, order="C")
         out = np.empty(words.shape, np.uint32)
         self.core.compiled(widen_rows)(words, self.core.machine.format_table[code], out)
         return out
@@ -154,12 +157,13 @@ class Step:
         return np.asarray(self.read(name) != 0)
 
     def imm(self, name: str) -> np.ndarray[Any, Any]:
-        """An immediate as one number a channel: (channels, 1), of its dtype's numpy type, or uint32 where it has none."""
+        """An immediate as one number a channel: (channels, 1), of its dtype's numpy type; float32 where its field holds one,
+        else uint32, where it has no dtype."""
         given = self.immediates[name]
         if given.placed is not None:
             return read_operand(self.core.memory, given.placed, self.formats)
         f = self.layout.by_name[name]
-        code = self.number(f.dtype) if f.dtype else int(Dtype.UINT32)
+        code = self.number(f.dtype) if f.dtype else int(Dtype.FP32 if f.kind == "f32" else Dtype.UINT32)
         fmt = self.formats.get(code)
         bits = np.full((self.channels, 1), given.bits, np.uint32)
         if fmt is None or fmt.nbytes == 4:
