@@ -33,7 +33,8 @@ def command(session: Session, folder: str) -> None:
     data = files("gpsimd_core") / "data" / "example"
     for name in FILES:
         write(str(target / name), (data / name).read_bytes())
-    command_line = f"gpsimd run {target / 'program.tpb'} -i {target} -o {target / 'out'}"
+    gen = f"--gen {session.gen} " if session.gen else ""
+    command_line = f"gpsimd {gen}run {target / 'program.tpb'} -i {target} -o {target / 'out'}"
     if session.as_json:
         session.emit({"folder": str(target), "files": list(FILES), "run": command_line})
         return

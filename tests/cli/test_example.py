@@ -62,14 +62,17 @@ def test_the_tensors_hold_a_nan_and_an_infinity_that_must_not_win(gpsimd: Callab
     assert [mask[k] for k in infinite] == [0]
 
 
-def test_the_example_is_small_and_tells_how_to_run_it(gpsimd: Callable[..., Any]) -> None:
-    told = gpsimd("example", "some/where")
+def test_the_example_is_small_and_tells_how_to_run_it(gpsimd: Callable[..., Any], some_gen: str) -> None:
+    assert (
+        "  gpsimd run some/where/program.tpb -i some/where -o some/where/out\n" in gpsimd("example", "some/where").out
+    )
+    told = gpsimd("example", "some/where", "--gen", some_gen)
     assert told.code == 0
-    assert "gpsimd run some/where/program.tpb -i some/where -o some/where/out" in told.out
     files = sorted(p.name for p in Path("some/where").iterdir())
     assert files == ["kept.npy", "mask.npy", "program.tpb", "scores.npy"]
     assert sum(p.stat().st_size for p in Path("some/where").iterdir()) < 200_000
     words = told.out.splitlines()[-1].split()
+    assert words[:3] == ["gpsimd", "--gen", some_gen]
     assert gpsimd(*words[1:]).code == 0
     assert Path("some/where/out/best.npy").exists()
 
