@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["CHECKS"]
 
 CONFIDENCE = re.compile(r"(HIGH|MED|LOW)(/(OBSERVED|INFERRED|CARRIED))?|PROPOSED")
-RANDOM_RECORDS = 4
+RANDOM_RECORDS, MEMBER_RECORDS = 2, 6
 MOST = 8
 """Problems of one kind that a message shows."""
 
@@ -102,14 +102,25 @@ def encode_inverts_decode(subject: Subject) -> list[str]:
     problems = []
     for instruction in subject.instructions:
         opcode = subject.machine.opcode_of(instruction.name)
-        random = np.random.default_rng(opcode).integers(0, 256, (RANDOM_RECORDS, 64), np.uint8)
-        random[:, 0] = opcode
-        records = [*subject.legal(instruction), *map(bytes, random)]
+        records = [*subject.legal(instruction), *_any_records(subject, opcode)]
         if _text(subject, b"".join(records)) and not any(_fields(subject, raw) for raw in records):
             continue
         found = [why for raw in records if (why := _fields(subject, raw) or _told(subject, raw))]
         problems += [f"{instruction.name}: {why}" for why in list(dict.fromkeys(found))[:2]]
     return problems[:MOST]
+
+
+def _any_records(subject: Subject, opcode: int) -> list[bytes]:
+    """Records of random bytes; in all but the first ones each enumeration has one of its members."""
+    layout = subject.machine.layouts[opcode]
+    raw = np.random.default_rng(opcode).integers(0, 256, (RANDOM_RECORDS + MEMBER_RECORDS, 64), np.uint8)
+    raw[:, 0] = opcode
+    for k, record in enumerate(raw[RANDOM_RECORDS:]):
+        for leaf in layout.leaves.values():
+            if leaf.code is not None:
+                members = list(leaf.code)
+                layout.store(record, leaf.name, members[k % len(members)])
+    return [record.tobytes() for record in raw]
 
 
 def _text(subject: Subject, raw: bytes) -> bool:
@@ -190,8 +201,12 @@ def vectors_present(subject: Subject) -> list[str]:
 
 def vectors_pass(subject: Subject) -> list[str]:
     """Every vector passes, to the bit."""
+    try:
+        ran = subject.run
+    except GpsimdError as e:
+        return [f"the vectors cannot be read: {e}"]
     problems = []
-    for title, outcome, _ in subject.run:
+    for title, outcome, _ in ran:
         if not isinstance(outcome, Outcome):
             problems.append(f"{title}: {outcome}")
         elif outcome.status != PASSED:
