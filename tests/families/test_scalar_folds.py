@@ -1,7 +1,8 @@
 """tensor_scalar_cache_reduce (0x9A), tensor_scalar_cache_cumulative (0xE6) and exponential (0x30): references that go
 one element at a time, and the exponential against MPFR.
 
-Titles: TensorScalarCacheReduce — 0x9a; Tensor-Scalar + Tensor-Scalar-PTR; decisions 19, 21, 22 and 24.
+Titles: TensorScalarCacheReduce — 0x9a; Tensor-Scalar + Tensor-Scalar-PTR; settled readings 19, 21, 22
+and 24 (docs/decisions.md).
 """
 
 from __future__ import annotations

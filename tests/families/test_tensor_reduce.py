@@ -1,7 +1,8 @@
 """tensor_reduce (0x42, 0x52, transposing 0x83, 0x84), sunda's packed forms (0x8C, 0x8D) and tensor_cumulative (0x4E,
 0x5E), against references that go one element at a time.
 
-Titles: Tensor-Reduce (cross-partition); TensorCumulative (0x4E/0x5E); decisions 7, 17, 19, 26 and 27.
+Titles: Tensor-Reduce (cross-partition); TensorCumulative (0x4E/0x5E); settled readings 7, 17, 19, 26
+and 27 (docs/decisions.md).
 """
 
 from __future__ import annotations
