@@ -79,6 +79,18 @@ def write_distribution(
 
 
 @pytest.fixture
+def throwaway(tmp_path: Path) -> Callable[..., Path]:
+    """`throwaway(name, entry_points, modules)`: a distribution in a folder that only PYTHONPATH makes installed."""
+
+    def write(
+        name: str, entry_points: Mapping[str, Mapping[str, str]], modules: Mapping[str, str] | None = None
+    ) -> Path:
+        return write_distribution(tmp_path / "pythonpath", name, entry_points, modules)
+
+    return write
+
+
+@pytest.fixture
 def distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
     """`distribution(name, entry_points, modules)`: a throw-away distribution that this process sees as installed."""
     before = set(sys.modules)

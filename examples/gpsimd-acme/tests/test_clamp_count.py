@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import ml_dtypes
@@ -20,10 +21,15 @@ if not gp.generations():
 INF, NAN = float("inf"), float("nan")
 
 
+@functools.cache
+def load(gen: str) -> gp.Machine:
+    return gp.load(gen, plugins=["acme"])
+
+
 @pytest.fixture(params=gp.generations())
 def machine(request: pytest.FixtureRequest) -> gp.Machine:
     """Every installed generation in turn, with acme."""
-    return gp.load(request.param, plugins=["acme"])
+    return load(request.param)
 
 
 def place(offset: int, dtype: str = "fp32", shape: tuple[int, ...] = (4, 6)) -> gp.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,11 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+@functools.cache
+def load(gen: str, plugins: tuple[str, ...]) -> gp.Machine:
+    return gp.load(gen, plugins=plugins)
+
+
 @pytest.mark.parametrize("gen", gp.generations())
 @pytest.mark.parametrize(("data", "out", "fields"), CASES)
 def test_equal_to_the_generation_s_kernel(gen: str, data: str, out: str, fields: dict[str, Any]) -> None:
@@ -53,7 +59,7 @@ def test_equal_to_the_generation_s_kernel(gen: str, data: str, out: str, fields:
     mask = rng.integers(0, 2, shape).astype(np.uint8)
     found = []
     for plugins in ((), ("acme_plain",)):
-        machine = gp.load(gen, plugins=plugins)
+        machine = load(gen, plugins)
         core = gp.NeuronCore(machine, compiled=False)
         core.sbuf.write(mask, offset=0)
         core.sbuf.write(bits, offset=0x100)
