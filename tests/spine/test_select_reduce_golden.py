@@ -265,6 +265,8 @@ def test_an_undefined_lane_stands_for_a_nan_and_gives_a_notice(bench: Callable[.
     assert "no value" in str(notice)
     assert b.get(0, FP32, 1) == [NAN]
     b.select([1], [MINUS_ONE], command=ACCUMULATE)
+    assert not b.core.accumulators.defined("dve").any(), "going on from an undefined lane defines nothing"
+    b.select([1], [MINUS_ONE])
     assert b.lane == MINUS_ONE
     assert b.core.accumulators.defined("dve").tolist() == [True] + [False] * 127
 

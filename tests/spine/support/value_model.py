@@ -284,7 +284,7 @@ def select_reduce(state: State, case: Any, policies: Policies) -> None:
                 continue
             bits = larger(hub, bits, policies.reduce_nan)
         undefined = case.command == 0 and policies.idle_accumulator == "undefined"
-        state.lanes[dst.partition + c] = (bits, not undefined)
+        state.lanes[dst.partition + c] = (bits, defined if case.command == 2 else not undefined)
 
 
 def read_accumulator(state: State, case: Any, policies: Policies) -> None:
