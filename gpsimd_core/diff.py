@@ -17,7 +17,7 @@ from gpsimd_core.elements import statement
 from gpsimd_core.errors import Fault, UsageError
 from gpsimd_core.isa.enums import Dtype
 from gpsimd_core.isa.lanestate import ACCUMULATOR
-from gpsimd_core.placement import Placed, window
+from gpsimd_core.placement import Placed, read_codes
 from gpsimd_core.schedule import Event, Watcher
 from gpsimd_core.step import Step
 from gpsimd_core.stream import Ready, Stream
@@ -132,7 +132,7 @@ def _outputs(runs: Sequence[_Run], a: Step, b: Step, ulps: int) -> Iterator[Diff
 
 
 def _codes(core: NeuronCore, p: Placed) -> Codes:
-    return window(core.memory, p).reshape(p.channels, p.elements)
+    return read_codes(core.memory, p)
 
 
 def _state(runs: Sequence[_Run], event: Event, ulps: int) -> Iterator[Difference]:

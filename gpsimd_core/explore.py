@@ -119,7 +119,7 @@ class _Fresh:
 
 
 def _written(result: Result) -> Iterable[Placed]:
-    return {id(p): p for executed in result.steps for p in executed.step.written}.values()
+    return {id(p): p for executed in result.steps for w in executed.step.written for p in w.spread()}.values()
 
 
 def _digest(core: NeuronCore, result: Any) -> bytes:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gpsimd_core.errors import Fault
-from gpsimd_core.memory import Memory
 
-__all__ = ["Immediate", "Immediates", "Placed", "read_operand", "window", "write_operand"]
+__all__ = [
+    "GROUP",
+    "Immediate",
+    "Immediates",
+    "Placed",
+    "Storage",
+    "read_codes",
+    "read_operand",
+    "window",
+    "write_operand",
+]
+
+GROUP = 16
+"""Channels that share the indices of an index list, on every engine but PE."""
 
 
 @frozen(kw_only=True)
@@ -39,13 +51,33 @@ class Placed:
     low: int
     high: int
     """Bytes of each partition that it touches lie in low to high - 1."""
+    indices: tuple[tuple[int, ...], ...] = ()
+    """Of an operand by an index list, for each GROUP channels: which elements from the first one on. `step` says nothing
+    then."""
+    index_list: Placed | None = None
+    """Where the index list lies."""
+
+    def spread(self) -> Iterator[Placed]:
+        """The operand itself, or each place of one by an index list."""
+        if not self.indices:
+            yield self
+        for group, row in enumerate(self.indices):
+            first = GROUP * group
+            for k in row:
+                at = self.offset + k * self.size
+                yield evolve(
+                    self, partition=self.partition + first, offset=at, channels=min(GROUP, self.channels - first),
+                    base=self.base + first * self.pitch + k * self.size, num=(1,), step=(1,), elements=1, low=at,
+                    high=at + self.size, indices=(), index_list=None,
+                )  # fmt: skip
 
     def same_places(self, other: Placed) -> bool:
         """Whether element k of both is the same bytes on the same partition, for every k."""
         return (
             (self.base, self.pitch, self.size) == (other.base, other.pitch, other.size)
             and self.elements == other.elements
-            and _walk(self) == _walk(other)
+            and self.indices == other.indices
+            and (bool(self.indices) or _walk(self) == _walk(other))
         )
 
     def overlaps(self, other: Placed) -> bool:
@@ -92,7 +124,13 @@ def _walk(p: Placed) -> tuple[tuple[int, int], ...]:
     return tuple(dims)
 
 
-def window(memory: Memory, p: Placed, kind: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
+class Storage(Protocol):
+    """What holds the bytes of operands."""
+
+    data: np.ndarray[Any, Any]
+
+
+def window(memory: Storage, p: Placed, kind: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
     """A strided view of an operand: (channels, outermost, ..., innermost), of `kind` or else of unsigned codes."""
     kind = kind or np.dtype(f"u{p.size}")
     shape = (p.channels, *reversed(p.num))
@@ -101,15 +139,32 @@ def window(memory: Memory, p: Placed, kind: np.dtype[Any] | None = None) -> np.n
     return np.lib.stride_tricks.as_strided(first, shape, strides).view(kind)
 
 
-def read_operand(memory: Memory, p: Placed, formats: Mapping[int, Any]) -> np.ndarray[Any, Any]:
+def read_codes(memory: Storage, p: Placed) -> np.ndarray[Any, Any]:
+    """The elements of an operand in stream order, as unsigned codes: (channels, elements)."""
+    if p.indices:
+        return np.asarray(memory.data.view(f"u{p.size}")[_elements(p)])
+    return window(memory, p).reshape(p.channels, p.elements)
+
+
+def read_operand(memory: Storage, p: Placed, formats: Mapping[int, Any]) -> np.ndarray[Any, Any]:
     """The elements of an operand in stream order, read-only: (channels, elements)."""
-    found = window(memory, p, formats[p.code].dtype).reshape(p.channels, p.elements)
+    found: np.ndarray[Any, Any] = read_codes(memory, p).view(formats[p.code].dtype)
     found.flags.writeable = False
     return found
 
 
-def write_operand(memory: Memory, p: Placed, value: np.ndarray[Any, Any], mask: Any = None) -> None:
+def _elements(p: Placed) -> np.ndarray[Any, Any]:
+    """Where the elements of an operand by an index list stand in storage, counted in elements: (channels, elements)."""
+    groups = np.repeat(np.array(p.indices, np.int64), GROUP, axis=0)[: p.channels]
+    return np.asarray((p.base + np.arange(p.channels)[:, None] * p.pitch) // p.size + groups)
+
+
+def write_operand(memory: Storage, p: Placed, value: np.ndarray[Any, Any], mask: Any = None) -> None:
     """Store elements in stream order; the last write to a place wins; only where `mask`, if one is given."""
+    if p.indices:
+        chosen = np.ones(value.shape, bool) if mask is None else np.asarray(mask, bool)
+        memory.data.view(f"u{p.size}")[_elements(p)[chosen]] = value.view(f"u{p.size}")[chosen]
+        return
     target = window(memory, p, value.dtype)
     shaped = value.reshape(target.shape)
     kept = None if mask is None else np.asarray(mask, bool).reshape(target.shape)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gpsimd_core.errors import Fault, Unsupported
 from gpsimd_core.isa.addresses import REGISTERS
@@ -15,11 +15,11 @@ from gpsimd_core.isa.enums import Dtype, ImmSrc
 from gpsimd_core.isa.layout import Field, RecordLayout
 from gpsimd_core.machine import Machine
 from gpsimd_core.memory import Memory
-from gpsimd_core.placement import Immediate, Placed
+from gpsimd_core.placement import GROUP, Immediate, Placed, read_codes
 from gpsimd_core.program import Record
 from gpsimd_core.values import Operand
 
-__all__ = ["Resolver", "registers_named"]
+__all__ = ["Resolver", "by_index", "registers_named"]
 
 
 @frozen(kw_only=False)
@@ -38,7 +38,7 @@ class Resolver:
         code = self.layout.number(self.record.raw, o.dtype)
         self._readable(o, code)
         if "index" in value:
-            raise Unsupported(f"{o.at} by an index list", "index lists are not modelled for this instruction")
+            return self._by_index(o, value, code, channels if o.channels is None else o.channels)
         word = value["addr"]
         if word & 0x60000000 == 0x40000000:
             raise Unsupported(f"{o.at} with counts from shape registers", "no source grounds the shape registers")
@@ -48,6 +48,42 @@ class Resolver:
         else:
             address = word & 0x1FFFFFFF
         return self._place(o.name, o.at, address, code, tuple(value["num"]), tuple(value["step"]), span)
+
+    def _by_index(self, o: Operand, value: Mapping[str, Any], code: int, channels: int) -> Placed:
+        """An operand whose elements an index list names.
+
+        The list holds unsigned 16-bit element numbers, counted from the data address along the partition. Each 16
+        channels have a list of their own, on 16 partitions: number i stands on partition i mod 16 of them, as element
+        i // 16.
+        """
+        if value["index"] >> 31:
+            raise Unsupported(
+                f"{o.at} by an index list whose address a register holds", "no source says how", where=o.at
+            )
+        count, size = value["count"], int(SIZES[code])
+        groups = -(-channels // GROUP)
+        listed = self._place(
+            f"{o.name}_index", f"{o.at}.index", value["index"] & 0x1FFFFFFF, int(Dtype.UINT16), (-(-count // GROUP),), (1,),
+            groups * GROUP,
+        )  # fmt: skip
+        rows = read_codes(self.memory, listed).reshape(groups, GROUP, -1).transpose(0, 2, 1).reshape(groups, -1)
+        numbers = rows[:, :count].astype(np.int64)
+        first = self._place(o.name, o.at, value["data"], code, (1,), (1,), channels)
+        beyond = np.argwhere(first.offset + (numbers + 1) * size > self.memory.region(first.region).active)
+        if len(beyond):
+            group, k = (int(n) for n in beyond[0])
+            raise Fault(
+                f"{o.at}: index {numbers[group, k]} (number {k} of the list of channels {GROUP * group} to "
+                f"{min(GROUP * group + GROUP, channels) - 1}) leaves the partition's "
+                f"{self.memory.region(first.region).active} bytes",
+                where=o.at,
+            )
+        dims = self.layout.by_name[o.at].dims - 1
+        return evolve(
+            first, num=(count, *(1,) * dims), step=(1, *(count,) * dims), elements=count, index_list=listed,
+            indices=tuple(tuple(row) for row in numbers.tolist()), low=first.offset + int(numbers.min()) * size,
+            high=first.offset + (int(numbers.max()) + 1) * size,
+        )  # fmt: skip
 
     def _writes(self) -> Iterable[Operand]:
         return self.machine.instructions[self.record.name].writes
@@ -124,6 +160,12 @@ class Resolver:
             base=region.start + partition * region.pitch + offset, pitch=region.pitch, size=size, code=code,
             num=num, step=step, channels=channels, elements=elements, low=low, high=high,
         )  # fmt: skip
+
+
+def by_index(layout: RecordLayout, record: np.ndarray[Any, Any]) -> bool:
+    """Whether an index list names the elements of some operand."""
+    row = record.view(layout.numpy)[0]
+    return any(f.union and int(row[f"{f.name}.start_addr"]) >> 29 & 1 for f in layout.fields)
 
 
 def registers_named(layout: RecordLayout, record: np.ndarray[Any, Any]) -> tuple[int, ...]:

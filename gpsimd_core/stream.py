@@ -15,7 +15,7 @@ from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
 from gpsimd_core.pipeline import execute, plan, validate
 from gpsimd_core.program import Program
 from gpsimd_core.report import Report
-from gpsimd_core.resolve import registers_named
+from gpsimd_core.resolve import by_index, registers_named
 from gpsimd_core.step import NEXT_RECORD, Step
 from gpsimd_core.sync import Registers, Wait
 from gpsimd_core.values import CompiledKernel
@@ -171,7 +171,7 @@ class Stream:
     def _single(self, index: int, engine: str | None) -> Segment:
         record = self.program[index]
         synced = bool(record.raw[4] or record.raw[6]) and self.core.machine.policies["events"] == "honour"
-        if not record.opaque and registers_named(record.layout, record.raw):
+        if not record.opaque and (registers_named(record.layout, record.raw) or by_index(record.layout, record.raw)):
             return Segment(indices=(index,), steps=(), late=True, synced=synced)
         try:
             step = self._plan(index, engine)
@@ -186,12 +186,14 @@ class Stream:
         values = tuple(int(held.values[n]) if held.defined[n] else None for n in named)
         key = (record.raw.tobytes(), engine, values)
         plans = self.core.plans
-        step = plans.get(key)
+        listed = not record.opaque and by_index(record.layout, record.raw)
+        step = None if listed else plans.get(key)
         if step is None:
             step = plan(self.core.machine, self.core.memory, record, self._register, engine, self.core.max_elements)
             if len(plans) >= PLAN_CACHE:
                 plans.clear()
-            plans[key] = step
+            if not listed:  # what an index list holds may have changed the next time
+                plans[key] = step
         return step
 
     def _register(self, number: int, operand: str) -> int:
@@ -327,7 +329,7 @@ def _at(index: int) -> Iterator[None]:
 
 def _planned(index: int, step: Step, synced: bool) -> Segment:
     compiled = isinstance(step.instruction.kernel, CompiledKernel)
-    rows = np.array([step.row], np.int64) if compiled else None
+    rows = np.array([step.row], np.int64) if compiled and step.row is not None else None
     return Segment(indices=(index,), steps=(step,), rows=rows, synced=synced)
 
 

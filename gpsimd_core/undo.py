@@ -57,7 +57,7 @@ class Saved:
     def __init__(self, core: NeuronCore, ready: Ready, registers: Registers) -> None:
         self.core, self.ready, self.registers = core, ready, registers
         step = ready.segment.steps[0]
-        places = [window(core.memory, step.operands[o.name]) for o in step.instruction.writes]
+        places = [window(core.memory, place) for p in step.written for place in p.spread()]
         self.memory = [(place, place.copy()) for place in places]
         self.lanes: np.ndarray[Any, Any] = core.lanes.copy()
         self.named = registers.copy()
