@@ -104,13 +104,17 @@ class Accumulators:
         """Which lanes hold a value: bool, shape (128,)."""
         return np.asarray(self._lanes[:, self._column(engine) + 1] != 0)
 
-    def store(self, engine: str | None, first: int, values: np.ndarray[Any, Any]) -> None:
-        """Give the lanes from `first` on these float32 values; every NaN becomes 7fc00000, as of an arithmetic result."""
+    def store(self, engine: str | None, first: int, values: np.ndarray[Any, Any], *, defines: bool = True) -> None:
+        """Give the lanes from `first` on these float32 values; every NaN becomes 7fc00000, as of an arithmetic result.
+
+        Without `defines` the lanes stay as defined or undefined as they were.
+        """
         column = self._column(engine or "")
         rows = slice(first, first + len(values))
         values = np.ascontiguousarray(values, np.float32)
         self._lanes[rows, column] = np.where(np.isnan(values), np.uint32(0x7FC00000), values.view(np.uint32))
-        self._lanes[rows, column + 1] = 1
+        if defines:
+            self._lanes[rows, column + 1] = 1
 
     def _column(self, engine: str) -> int:
         if engine not in self._engines:

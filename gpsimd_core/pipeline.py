@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from attrs import evolve
 
-from gpsimd_core.errors import Fault, NotExecutable, Unsupported
+from gpsimd_core.errors import Fault, GpsimdError, NotExecutable, PluginTrouble, Unsupported
 from gpsimd_core.isa.checks import addresses
 from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
 from gpsimd_core.isa.layouts.common import Opaque
 from gpsimd_core.machine import Machine, RuleBook
 from gpsimd_core.memory import Memory
-from gpsimd_core.placement import Immediate, Immediates, Placed, write_operand
+from gpsimd_core.placement import Immediate, Immediates, Placed, read_codes, write_operand
 from gpsimd_core.program import Group, Program, Record, decode
 from gpsimd_core.report import NotChecked, Outcome, Report, Violation
 from gpsimd_core.resolve import Resolver
@@ -117,6 +118,8 @@ def _touches_psum(machine: Machine, group: Group) -> np.ndarray[Any, Any]:
         if f.kind == "tensor":
             a = addresses(group.columns, machine.facts, f.name)
             touched |= a.psum & a.plain
+            if f.union:
+                touched |= a.indirect & addresses(group.columns, machine.facts, f.name, "data_addr").psum
     return touched
 
 
@@ -240,7 +243,7 @@ def _plan(
         missing = instruction.unsupported(step)
         if missing:
             raise Unsupported(name, missing)
-    if isinstance(instruction.kernel, CompiledKernel):
+    if isinstance(instruction.kernel, CompiledKernel) and not step.by_index:
         object.__setattr__(step, "row", tuple(int(v) for v in instruction.kernel.row(step)))
     return step
 
@@ -282,7 +285,9 @@ def execute(
             if lacking:
                 raise Fault(f"{step.name}: {lacking}", index=index)
     status = np.zeros(len(steps), np.uint8)
-    if isinstance(kernel, CompiledKernel):
+    if isinstance(kernel, CompiledKernel) and steps[0].by_index:
+        _run_on_copies(core, steps[0], kernel, status)
+    elif isinstance(kernel, CompiledKernel):
         if rows is None:
             rows = np.array([s.row for s in steps], np.int64)
         source = keep_sources(memory, steps[0]) if steps[0].hazard else memory.data
@@ -299,6 +304,49 @@ def execute(
                 e.index = index
                 raise
     return status
+
+
+class _Copies:
+    """Storage of the operands of one step."""
+
+    def __init__(self, size: int) -> None:
+        self.data: np.ndarray[Any, Any] = np.zeros(size, np.uint8)
+
+
+def _run_on_copies(core: Any, step: Step, kernel: CompiledKernel, status: np.ndarray[Any, Any]) -> None:
+    """Run a compiled kernel for operands by index lists: on copies of all operands, each one run of elements.
+
+    A merging destination takes back what has changed; what merges by an index list writes one value a channel, so that an
+    element that keeps its value needs no write.
+    """
+    size = 0
+
+    def moved(p: Placed) -> Placed:
+        nonlocal size
+        base, pitch = size, -(-p.elements * p.size // 64) * 64
+        size += p.channels * pitch
+        steps = tuple(math.prod(p.num[:d]) for d in range(len(p.num)))
+        return evolve(p, base=base, pitch=pitch, step=steps, indices=(), index_list=None)
+
+    operands = {name: moved(p) for name, p in step.operands.items()}
+    pairs = [(p, operands[name]) for name, p in step.operands.items()]
+    immediates = Immediates()
+    for name, given in step.immediates.items():
+        immediates[name] = given
+        if given.placed is not None:
+            copy = moved(given.placed)
+            immediates[name] = evolve(given, placed=copy)
+            pairs.append((given.placed, copy))
+    inner = evolve(step, operands=operands, immediates=immediates, hazard=False)
+    copies = _Copies(size)
+    for origin, copy in pairs:
+        write_operand(copies, copy, read_codes(core.memory, origin))
+    rows = np.array([kernel.row(inner)], np.int64)
+    core.compiled(kernel.run)(copies.data, copies.data, core.lanes, core.machine.format_table, rows, status)
+    for o in step.instruction.writes:
+        p = step.operands[o.name]
+        value = read_codes(copies, operands[o.name])
+        write_operand(core.memory, p, value, value != read_codes(core.memory, p) if o.merges else None)
 
 
 def bound(core: Any, step: Step, index: int, registers: Any = None) -> Step:
@@ -326,7 +374,18 @@ def keep_sources(memory: Memory, step: Step) -> np.ndarray[Any, Any]:
 
 def _asked(step: Step, kernel: Callable[..., Any]) -> dict[str, Any]:
     """What an array kernel returns, as copies: nothing of it may change while it is stored."""
-    answer = kernel(step)
+    try:
+        answer = kernel(step)
+    except GpsimdError:
+        raise
+    except Exception as e:
+        owner = step.core.machine.owners.get(("instruction", step.name))
+        if owner == step.core.machine.generation.name:
+            raise
+        why = f"{type(e).__name__}: {e}"
+        raise PluginTrouble(f"kernel of {step.name} (plugin {owner}) failed at instruction {step.index}: {why}") from e
+    if not isinstance(answer, Mapping):
+        raise Fault(f"the kernel of {step.name} returned {answer!r}; a mapping of its outputs is needed")
     outputs = {o.name for o in step.instruction.writes} | STATE_OUTPUTS
     stray = set(answer) - outputs
     if stray:
@@ -371,7 +430,9 @@ def commit(core: Any, step: Step, answer: Mapping[str, Any], registers: Any) -> 
         write_operand(core.memory, p, value, mask)
     if accumulator is not None:
         first = step.operands[step.instruction.writes[0].name].partition
-        core.accumulators.store(step.engine.accumulators, first, accumulator.view(np.float32))
+        core.accumulators.store(
+            step.engine.accumulators, first, accumulator.view(np.float32), defines=not step.accumulates
+        )
     for (column, first), values in answer.get("lanes", {}).items():
         core.lanes[first : first + len(values), column : column + values.shape[1]] = values
     for number, value in answer.get("registers", {}).items():

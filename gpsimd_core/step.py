@@ -83,8 +83,13 @@ class Step:
     @property
     def accumulates_undefined(self) -> bool:
         """Whether the instruction takes what is in the accumulator."""
+        return self.instruction.accumulator == "read" or self.accumulates
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether it goes on from what is in the accumulator."""
         use = self.instruction.accumulator
-        return use == "read" or (use is not None and self.number(use) == 2)
+        return use not in (None, "read") and self.number(use or "") == 2
 
     def number_or(self, leaf: str, default: int) -> int:
         """The number of a scalar field, or `default` where the layout has none of that name."""

@@ -74,7 +74,7 @@ def activate(maker: Maker) -> Case:
                 state = model.accumulated(lane_of) if state is None else state
                 for value in values if command != 1 else []:
                     state = fp32.add(value, state)
-                model.lanes[lane_of] = (fp32.canonical(state), True)
+                model.lanes[lane_of] = (fp32.canonical(state), command != 2 or model.lanes[lane_of][1])
             written.append([model.narrow(v, out) for v in values])
         model.write(dst, written)
 
@@ -162,7 +162,7 @@ def activate2(maker: Maker) -> Case:
                 state = model.accumulated(lane_of) if command == 2 else start
                 for value in values if command != 1 else []:
                     state = folded(value, state, model.policies.reduce_nan)
-                model.lanes[lane_of] = (state, True)
+                model.lanes[lane_of] = (state, command != 2 or model.lanes[lane_of][1])
             written.append([model.narrow(v, out) for v in values])
         model.write(dst, written)
 

@@ -100,7 +100,7 @@ def range_select(maker: Maker) -> Case:
                 state = larger(hub, state, model.policies.reduce_nan)
                 written[c].append(code if keeps and dtype == out else model.narrow(hub, out))
             if command:
-                model.lanes[lane] = (state, True)
+                model.lanes[lane] = (state, command != 2 or model.lanes[lane][1])
         model.write(dst, written)
 
     sources = [src, *(b.place for b in bounds if b.place)]

@@ -6,7 +6,7 @@ Codes are written out as numbers where the code itself is the point; sources are
 from __future__ import annotations
 
 import pytest
-from legal_records import SHAPE, SINCE_CAYMAN, legal, pattern, record
+from legal_records import legal, record
 from rule_cases import (
     ACTIVE,
     EVERY,
@@ -24,6 +24,7 @@ from rule_cases import (
 
 from gpsimd_core.isa.enums import AluOp as Op
 from gpsimd_core.isa.enums import Dtype
+from gpsimd_core.testing.library import SHAPE, SINCE_CAYMAN, pattern
 
 INT8, UINT8, INT16, UINT16 = Dtype.INT8, Dtype.UINT8, Dtype.INT16, Dtype.UINT16
 INT32, UINT32, INT64, UINT64 = Dtype.INT32, Dtype.UINT32, Dtype.INT64, Dtype.UINT64

@@ -6,11 +6,12 @@ What just passes, and what breaks one rule; codes are written out as numbers whe
 from __future__ import annotations
 
 import pytest
-from legal_records import EVERY, SHAPE, SINCE_CAYMAN, generator, legal, pattern, record
+from legal_records import EVERY, legal, record
 from rule_cases import ACTIVE, INDIRECT, PSUMS, REGISTER, SINCE_MARIANA, Row, judge, parameters, psum, rows, sbuf
 
 from gpsimd_core.isa.enums import AluOp as Op
 from gpsimd_core.isa.enums import Dtype
+from gpsimd_core.testing.library import SHAPE, SINCE_CAYMAN, generator, pattern
 
 INT8, UINT8, INT16, UINT16 = Dtype.INT8, Dtype.UINT8, Dtype.INT16, Dtype.UINT16
 INT32, UINT32, INT64, UINT64 = Dtype.INT32, Dtype.UINT32, Dtype.INT64, Dtype.UINT64

@@ -183,7 +183,8 @@ def merge_tile(data: Any, out: Any, source: Any, lanes: Any, plan: Any, formats:
         if best != NOTHING:
             state = fold_max(u32(widen(u32(code), fmt)), u32(state), SUPPRESS)
         lanes[at, plan[COLUMN]] = u32(state)
-        lanes[at, plan[COLUMN] + 1] = plan[DEFINES]
+        if plan[CONTINUES] == 0:  # going on from an undefined lane defines nothing
+            lanes[at, plan[COLUMN] + 1] = plan[DEFINES]
 
 
 @lane
@@ -237,7 +238,8 @@ def walk_tile(memory: Any, source: Any, lanes: Any, plan: Any, formats: Any, sta
         state = begin(lanes, plan, at, status, r)
         state = walk_channel(memory, source, plan, formats, c, u32(state), codes, hub, keep)
         lanes[at, plan[COLUMN]] = u32(state)
-        lanes[at, plan[COLUMN] + 1] = plan[DEFINES]
+        if plan[CONTINUES] == 0:  # going on from an undefined lane defines nothing
+            lanes[at, plan[COLUMN] + 1] = plan[DEFINES]
 
 
 @lane
