@@ -353,7 +353,7 @@ def _kept(field: str, code: type[Code]) -> Rule:
     dropped = f"{code.set_name()}_dropped"
     return rule(
         "event_mode_kept", field, (field,),
-        lambda c, f: ~f.has(dropped, c[field]), lambda f: f"anything but {f.listed(dropped)}, reported as dropped",
+        lambda c, f: ~f.has(dropped, c[field]), lambda f: f"anything but {f.listed(dropped)}, reported as dropped" if f.sets[dropped] else "any mode",
         sets=(dropped,), warning=True,
         evidence=Evidence(confidence="MED/OBSERVED", source="MAVERICK (NC-v5) Profile + Maximal-Observed Carve"),
     )  # fmt: skip
