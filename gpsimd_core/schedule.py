@@ -235,6 +235,8 @@ class Schedule:
     # One turn ----------------------------------------------------------------------------------------------------------
 
     def _start(self, lane: _Lane) -> Event:
+        if lane.stream.late:
+            self.workers.join()
         ready = lane.stream.ready()
         if self.limit is not None and self.started >= self.limit:
             raise Fault(f"more than {self.limit} instructions (--max-instructions)", index=ready.index)

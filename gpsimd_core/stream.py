@@ -12,6 +12,7 @@ from attrs import field, frozen
 from gpsimd_core.errors import Fault, Violated
 from gpsimd_core.isa.enums import UpdateMode
 from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
+from gpsimd_core.isa.layout import RECORD_BYTES
 from gpsimd_core.pipeline import execute, plan, validate
 from gpsimd_core.program import Program
 from gpsimd_core.report import Report
@@ -145,6 +146,11 @@ class Stream:
         self.notices: list[Notice] = []
 
     @property
+    def late(self) -> bool:
+        """Whether the next record is planned only now, and so may look at memory."""
+        return self.at < len(self.segments) and self.segments[self.at].late
+
+    @property
     def done(self) -> bool:
         """Whether nothing is left to start."""
         return self.halted or self.at >= len(self.segments)
@@ -163,10 +169,24 @@ class Stream:
             report = validate(self.core.machine, self.program)
             if not report.ok:
                 raise Violated(report)
-            singles = (self._single(i, report.engines[i]) for i in range(len(self.program)))
-            found = (report, tuple(_joined(singles) if fused else singles))
+            found = (report, tuple(_joined(self._singles(report)) if fused else self._singles(report)))
             self.program.prepared[key] = found
         return found
+
+    def _singles(self, report: Report) -> Iterator[Segment]:
+        seen: dict[tuple[bytes, str | None], Segment] = {}
+        raw = self.program.raw.tobytes()
+        for index in range(len(self.program)):
+            engine = report.engines[index]
+            key = raw[index * RECORD_BYTES : (index + 1) * RECORD_BYTES], engine
+            known = seen.get(key)
+            if known is None:
+                known = seen[key] = self._single(index, engine)
+                yield known
+            else:
+                yield Segment(
+                    indices=(index,), steps=known.steps, rows=known.rows, late=known.late, synced=known.synced
+                )
 
     def _single(self, index: int, engine: str | None) -> Segment:
         record = self.program[index]

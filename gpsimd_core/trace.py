@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 MAGIC = b"gpsimd-trace 1\n"
-OPERANDS = 6
-"""Places a row holds, operands and then pointer immediates; no instruction of ours has more than five."""
+OPERANDS = 8
+"""Places a row holds: operands, pointer immediates, index lists; no instruction of ours has more."""
 
 PLACE = np.dtype(
     [
@@ -69,6 +69,7 @@ ROW = np.dtype(
         ("output_hash", "<u8"),
     ]
 )
+MOST_TEMPLATES = 65536
 ROLES = ("none", "read", "write", "merge")
 REGIONS = ("sbuf", "psum")
 
@@ -86,7 +87,7 @@ class Trace:
     rows: np.ndarray[Any, Any]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Trace) and self.header == other.header and bool((self.rows == other.rows).all())
+        return isinstance(other, Trace) and self.header == other.header and self.rows.tobytes() == other.rows.tobytes()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -172,6 +173,7 @@ class Tracer(Watcher):
         }
         self._kept: list[np.ndarray[Any, Any]] = []
         self._begun: dict[str, Event] = {}
+        self._templates: dict[tuple[Step, str], bytes] = {}
         if spool is not None:
             head = json.dumps(self.header).encode()
             spool.write(MAGIC + len(head).to_bytes(4, "little") + head)
@@ -183,7 +185,9 @@ class Tracer(Watcher):
             return
         rows = segment.memo.get("trace")
         if rows is None:
-            rows = np.concatenate([self._row(step, index, step.engine.name) for index, step in segment.pairs()])
+            packed = b"".join([self._template(step, step.engine.name) for step in segment.steps])
+            rows = np.frombuffer(packed, ROW).copy()
+            rows["index"] = segment.indices
             segment.memo["trace"] = rows
         stamped = rows.copy()
         turns = np.arange(2 * ordinal, 2 * (ordinal + len(rows)), 2, dtype=np.uint32)
@@ -205,7 +209,8 @@ class Tracer(Watcher):
         self._begun.clear()
 
     def _finished(self, event: Event, start: Event, end: int) -> np.ndarray[Any, Any]:
-        row = self._row(event.step, event.index, event.engine)
+        row = np.frombuffer(self._template(event.step, event.engine), ROW).copy()
+        row["index"] = event.index
         row["since"], row["begin"], row["end"] = start.since, start.turn, end
         if event.wait is not None:
             row["wait_mode"], row["wait_idx"] = event.wait.mode, event.wait.index
@@ -228,9 +233,19 @@ class Tracer(Watcher):
         else:
             self.spool.write(rows.tobytes())
 
-    def _row(self, step: Step, index: int, engine: str) -> np.ndarray[Any, Any]:
+    def _template(self, step: Step, engine: str) -> bytes:
+        """The row of a step without its index, turns and signals; kept, for steps come again."""
+        key = step, engine
+        row = self._templates.get(key)
+        if row is None:
+            if len(self._templates) >= MOST_TEMPLATES:
+                self._templates.clear()
+            row = self._templates[key] = self._row(step, engine).tobytes()
+        return row
+
+    def _row(self, step: Step, engine: str) -> np.ndarray[Any, Any]:
         row = np.zeros(1, ROW)
-        row["index"], row["engine"], row["opcode"] = index, self.engines.index(engine), step.record[0]
+        row["engine"], row["opcode"] = self.engines.index(engine), step.record[0]
         placed = [(1, p) for p in step.sources]
         placed += [(3 if o.merges else 2, step.operands[o.name]) for o in step.instruction.writes]
         for slot, (role, p) in enumerate(placed[:OPERANDS]):

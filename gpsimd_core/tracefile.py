@@ -15,6 +15,9 @@ from gpsimd_core.trace import MAGIC, OPERANDS, PLACE, REGIONS, ROLES, ROW, Trace
 
 __all__ = ["check_form", "export", "read", "timeline"]
 
+ROLE_OF = {name: i for i, name in enumerate(ROLES)}
+REGION_OF = {name: i for i, name in enumerate(REGIONS)}
+
 
 def check_form(path: Path) -> None:
     """Refuse a file name whose form cannot be written here.
@@ -103,8 +106,7 @@ def _from_records(header: Mapping[str, Any], records: Sequence[Mapping[str, Any]
 
 
 def _packed(p: Mapping[str, Any]) -> tuple[int, ...]:
-    place = [p[n] for n in ("partition", "channels", "low", "high")]
-    return (ROLES.index(p["role"]), REGIONS.index(p["region"]), *place)
+    return ROLE_OF[p["role"]], REGION_OF[p["region"]], p["partition"], p["channels"], p["low"], p["high"]
 
 
 def timeline(trace: Trace) -> dict[str, Any]:

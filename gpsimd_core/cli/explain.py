@@ -37,6 +37,7 @@ def command(session: Session, name: str) -> None:
     _layouts(machine, opcode)
     _rules(machine, opcode)
     _engines(machine, opcode)
+    _cores(machine, opcode)
     _blobs(machine, opcode)
     _evidence(machine, opcode)
 
@@ -217,6 +218,29 @@ def _engines(machine: Machine, opcode: int) -> None:
     _told_by(binding.evidence)
 
 
+def _cores(machine: Machine, opcode: int) -> None:
+    """How POOL hands it to its vector cores."""
+    from gpsimd_core import dispatch
+
+    if dispatch.ENGINE not in machine.bindings[machine.opcodes[opcode].name].engines:
+        return
+    slots = dispatch.kernel_slots(machine, opcode)
+    if not slots:
+        return
+    _section("Dispatch to the vector cores of POOL")
+    columns = [
+        show.Column("image"), show.Column("index", right=True), show.Column("function", right=True),
+        show.Column("kernel", style="bold"), show.Column("confidence", keep=1), show.Column("note", keep=2),
+    ]  # fmt: skip
+    show.table(columns, [(s.image, str(s.index), f"0x{s.function:08x}", s.kernel, s.confidence, s.note) for s in slots])
+    last = dispatch.CORES * dispatch.OWNED - 1
+    show.paragraph(
+        f"{dispatch.CORES} cores; each owns {dispatch.OWNED} partitions: core 0 has 0..{dispatch.OWNED - 1}, core "
+        f"{dispatch.CORES - 1} has {last - dispatch.OWNED + 1}..{last}. The values do not depend on the split.", "  ",
+    )  # fmt: skip
+    _told_by(dispatch.EVIDENCE)
+
+
 def _blobs(machine: Machine, opcode: int) -> None:
     from gpsimd_core.blobs import Catalogue
 
@@ -277,8 +301,11 @@ def _told_by(e: Evidence, what: str = "says") -> None:
 
 def describe(machine: Machine, opcode: int) -> dict[str, Any]:
     """What `--json` prints."""
+    from attrs import asdict
+
     from gpsimd_core.blobs import Catalogue
     from gpsimd_core.cli.status import status
+    from gpsimd_core.dispatch import ENGINE, kernel_slots
 
     encoding = machine.opcodes[opcode]
     instruction = machine.instructions.get(encoding.name)
@@ -303,6 +330,7 @@ def describe(machine: Machine, opcode: int) -> dict[str, Any]:
             for b in machine.books[encoding.name].rules
         ],
         "engines": list(binding.engines), "no_engine": binding.reason,
+        "kernels": [asdict(s) for s in kernel_slots(machine, opcode)] if ENGINE in binding.engines else [],
         "blobs": [
             {"symbol": p.site.symbol, "self_name": n.text, "offset": p.offset, "confidence": n.evidence.confidence}
             for p in catalogue.names_of(opcode) if (n := p.self_name) is not None

@@ -49,7 +49,7 @@ def overlaps(trace: Trace, one: str, two: str) -> int:
     return sum(a[0] < b[1] and b[0] < a[1] for a, b in product(spans[one], spans[two]))
 
 
-SCHEDULES: list[str | int] = ["round_robin", *range(20)]
+SCHEDULES: list[str | int] = ["round_robin", *range(8)]
 
 
 @pytest.mark.parametrize(
