@@ -18,11 +18,13 @@ __all__ = ["command"]
 
 @click.command("validate")
 @click.argument("file")
+@click.option("--lint", "lints", is_flag=True, help="Also say what legal records lose or leave out.")
 @click.pass_obj
-def command(session: Session, file: str) -> None:
+def command(session: Session, file: str, lints: bool) -> None:
     """Check FILE: every violation with what was found and what is allowed, or one line of success.
 
-    Exit code 1 if a rule is broken. Warnings, and what could not be checked and why, are told apart.
+    Exit code 1 if a rule is broken. Warnings, and what could not be checked and why, are told apart. Lints never change
+    the exit code.
     """
     from gpsimd_core.manifest import load_program, read_manifest, read_source
 
@@ -32,8 +34,22 @@ def command(session: Session, file: str) -> None:
     program = load_program(machine, source, manifest)
     report = machine.validate(program)
     (_json if session.as_json else _text)(session, program, report)
+    if lints:
+        _lints(session, program, report)
     if not report.ok:
         click.get_current_context().exit(1)
+
+
+def _lints(session: Session, program: Program, report: Report) -> None:
+    from gpsimd_core.lints import lint
+
+    for f in lint(program.machine, program, report):
+        if session.as_json:
+            session.emit(
+                {"kind": "lint", "index": f.index, "name": f.name, "lint": f.lint, "reason": f.reason, "cure": f.cure}
+            )
+        else:
+            click.echo(f"lint: {f}")
 
 
 def _text(session: Session, program: Program, report: Report) -> None:
