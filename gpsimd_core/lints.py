@@ -68,6 +68,6 @@ def _where(machine: Machine, program: Program, one: Lint) -> Iterator[int]:
                 yield from _rows(group, check(group.columns, machine.facts, instruction))
 
 
-def _rows(group: Group, applies: Bools) -> list[int]:
+def _rows(group: Group, applies: Any) -> list[int]:
     hits = np.broadcast_to(np.asarray(applies, bool), (len(group.columns),))
     return [int(i) for i in group.indices[hits]]
