@@ -1,6 +1,6 @@
 """Make the tensors that `gpsimd example` ships: one head of causal attention over a padded sequence.
 
-    python make_example_tensors.py DIR
+python make_example_tensors.py DIR
 """
 
 from __future__ import annotations
