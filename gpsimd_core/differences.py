@@ -59,7 +59,7 @@ class Difference:
         if self.bits is not None and self.partition is not None:
             lines.append(f"    {self._apart()}")
         if self.count > 1:
-            worst = f", at most {self.worst} ulps apart" if self.worst is not None else ""
+            worst = f", at most {self.worst} apart" if self.worst is not None else ""
             lines.append(f"    {self.count} elements differ{worst}")
         return "\n".join(lines)
 
@@ -68,7 +68,7 @@ class Difference:
         if self.ulps is None:
             return "one of them is NaN, so they are no number of ulps apart"
         if self.dtypes[0] != self.dtypes[1]:
-            return f"{self.ulps} codes apart; the formats differ"
+            return f"{self.ulps} code{'s' if self.ulps != 1 else ''} apart; the formats differ"
         return f"{self.ulps} ulp{'s' if self.ulps != 1 else ''} of {self.dtypes[0]} apart"
 
 

@@ -119,12 +119,19 @@ class _Fresh:
 
 
 def _written(result: Result) -> Iterable[Placed]:
-    return {id(p): p for executed in result.steps for w in executed.step.written for p in w.spread()}.values()
+    """The places that were written, each once and in an order of their own, whoever came first."""
+    found = {}
+    for executed in result.steps:
+        for whole in executed.step.written:
+            for p in whole.spread():
+                found[p.base, p.size, p.channels, p.num, p.step] = p
+    return (found[key] for key in sorted(found))
 
 
-def _digest(core: NeuronCore, result: Any) -> bytes:
+def _digest(core: NeuronCore, result: Result) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
     for p in _written(result):
+        digest.update(repr((p.base, p.num, p.step)).encode())
         digest.update(np.ascontiguousarray(window(core.memory, p)).tobytes())
     for state in (core.lanes, core.semaphores, core.events):
         digest.update(state.tobytes())
