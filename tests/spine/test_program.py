@@ -134,10 +134,10 @@ def test_enum_members_by_number_name_and_member(machine: gp.Machine) -> None:
         assert fields(machine, "select_reduce", accumulator_cmd=given)["accumulator_cmd"] == wanted
 
 
-def walk(pattern: Any) -> list[int]:
+def walk(pattern: Any) -> np.ndarray[Any, Any]:
     """Element offsets of a pattern in stream order."""
     (n0, n1), (s0, s1) = pattern["num"], pattern["step"]
-    return [i * s0 + j * s1 for j in range(n1) for i in range(n0)]
+    return (np.arange(n1)[:, None] * s1 + np.arange(n0) * s0).ravel()
 
 
 @pytest.mark.parametrize(("shape", "step"), [
@@ -150,8 +150,8 @@ def test_the_last_axis_of_a_shape_is_x(machine: gp.Machine, shape: Any, step: An
     pattern = fields(machine, "select_reduce", src1=gp.Tensor(dtype="uint8", shape=shape, step=step))["src1"]
     inner = shape[1:] or (1,)
     steps = step or tuple(int(np.prod(inner[i + 1 :])) for i in range(len(inner)))
-    wanted = [int(np.dot(index, steps)) for index in np.ndindex(inner)]
-    assert walk(pattern) == wanted
+    grids = np.meshgrid(*(np.arange(n) * s for n, s in zip(inner, steps, strict=True)), indexing="ij")
+    assert np.array_equal(walk(pattern), np.sum(grids, axis=0).ravel())
     assert max(pattern["num"]) <= 65535
 
 

@@ -126,18 +126,10 @@ def build(make: Callable[..., bytes], gen: str, given: Given) -> bytes:
     return make(gen, **{k: v(gen) if callable(v) else v for k, v in given.items()})
 
 
-def await_strict_form(machine: gp.Machine) -> None:
-    """Expected to fail where sunda does not yet say that its register form allows no other marker bit."""
-    if machine.generation.name == "sunda" and "strict_register_form" not in machine.generation.features:
-        pytest.xfail("the plugin of sunda does not declare the feature strict_register_form")
-
-
 def judge_pair(
     machine: gp.Machine, make: Callable[..., bytes], number: int, name: str, passes: Given, breaks: Given
 ) -> None:
     gen = machine.generation.name
-    if breaks.get("src0__addr") == REGISTER | 0x1000000:
-        await_strict_form(machine)
     good = machine.validate(build(make, gen, passes))
     assert (good.ok, good.violations, good.not_checked) == (True, (), ()), str(good)
     bad = machine.validate(build(make, gen, breaks))
@@ -259,7 +251,6 @@ def test_every_value_of_every_16_bit_field(machine: gp.Machine, opcode: int) -> 
 
 
 def test_every_bit_and_boundary_of_every_32_bit_field(machine: gp.Machine) -> None:
-    await_strict_form(machine)
     gen = machine.generation.name
     boundaries = list(address_words(gen))
     for fields, base in bases(gen):
@@ -273,7 +264,6 @@ def test_every_bit_and_boundary_of_every_32_bit_field(machine: gp.Machine) -> No
 @pytest.mark.parametrize("opcode", [0xEA, 0x9B])
 def test_mixtures_of_boundary_values(machine: gp.Machine, opcode: int) -> None:
     """20,000 records in which a few fields at once hold boundary or arbitrary values."""
-    await_strict_form(machine)
     gen = machine.generation.name
     rng = np.random.default_rng(20 + opcode)
     words = np.array(list(address_words(gen)))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from records import PSUM, PSUM_ACTIVE, PSUM_STRIDE, PSUM_WINDOW, SBUF_ACTIVE, SBUF_STRIDE, SBUF_WINDOW, SIZE
 
-PASSES, BROKEN, SKIPPED = 0, 1, 2
+PASSES, BROKEN, SKIPPED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 Array = np.ndarray[Any, Any]
 
