@@ -32,6 +32,7 @@ NOTHING = -(1 << 31)
 """A key below that of every value."""
 
 KIND, SIGNED, FLOAT = 0, 3, 1
+FP32 = int(Dtype.FP32)
 READ_LAST = 12
 
 _LOWEST = {Dtype.INT8: 0xC3000000, Dtype.INT16: 0xC7000000, Dtype.UINT8: 0, Dtype.UINT16: 0}
@@ -164,14 +165,16 @@ def merge_tile(data: Any, out: Any, source: Any, lanes: Any, plan: Any, formats:
     prepared = inverted or width > 1
     flags = np.empty(n if prepared else 0, np.uint8)
     predicate = flags if prepared else source
+    first_source, source_pitch = plan[DATA] // size, plan[DATA + 1] // size
+    first_target, target_pitch = plan[DST] // size, plan[DST + 1] // size
+    is_hub = plan[DATA + 3] == FP32
     for c in range(plan[CHANNELS]):
         p = plan[PRED] + c * plan[PRED + 1]
         if prepared:
             for k in range(n):
                 flags[k] = (word_at(source, p + k * width, width) != 0) ^ inverted
             p = 0
-        s = u64((plan[DATA] + c * plan[DATA + 1]) // size)
-        d = u64((plan[DST] + c * plan[DST + 1]) // size)
+        s, d = u64(first_source + c * source_pitch), u64(first_target + c * target_pitch)
         if floating:
             best = merge_floats(predicate, u64(p), data, s, out, d, n, sign, fmt[READ_LAST])
             code = u32(best) if best >= 0 else u32(u32(~best) | u32(sign))
@@ -181,7 +184,8 @@ def merge_tile(data: Any, out: Any, source: Any, lanes: Any, plan: Any, formats:
         at = plan[LANE] + c
         state = begin(lanes, plan, at, status, r)
         if best != NOTHING:
-            state = fold_max(u32(widen(u32(code), fmt)), u32(state), SUPPRESS)
+            value = u32(code) if is_hub else u32(widen(u32(code), fmt))
+            state = fold_max(value, u32(state), SUPPRESS)
         lanes[at, plan[COLUMN]] = u32(state)
         if plan[CONTINUES] == 0:  # going on from an undefined lane defines nothing
             lanes[at, plan[COLUMN] + 1] = plan[DEFINES]
