@@ -217,6 +217,31 @@ def test_both_opcodes_have_their_numbers_on_every_generation(machine: gp.Machine
     assert machine.engines_of("cross_lane_reduce_arith") == ("pool",)
 
 
+def test_the_three_tiers_have_opcodes_of_their_own(machine: gp.Machine) -> None:
+    """0x46 and 0x47 copy and cast, 0x52 folds along a partition; only 0x7C and 0x7D fold across partitions."""
+    names = {code: machine.opcodes[code].name for code in (0x42, 0x46, 0x47, 0x52, 0x7C, 0x7D)}
+    assert names == {
+        0x42: "tensor_reduce_arith_op", 0x46: "copy", 0x47: "cast", 0x52: "tensor_reduce_bitvec_op",
+        0x7C: "cross_lane_reduce_arith", 0x7D: "cross_lane_reduce_bitvec",
+    }  # fmt: skip
+
+
+def test_source_spans_the_channels_and_destination_one_partition(load: Load) -> None:
+    """64 channels from partition 32 on are refused as a source; partition 96 is as good a destination as any."""
+    machine = load("cayman")
+    there = {"addr": machine_address(32, 0), "num": (8,)}
+    report = machine.validate(record(machine, src=there))
+    assert [v.rule for v in report.violations] == ["start_addr_active_channels[src]"]
+    assert machine.validate(record(machine, dst={"addr": machine_address(96, 0), "num": (8,)})).ok
+
+
+def test_reserved_bytes_and_the_axis_are_checked(machine: gp.Machine) -> None:
+    assert not machine.validate(record(machine, reserved0=(0, 1, 0))).ok
+    assert not machine.validate(record(machine, reduce_axis=2)).ok
+    for channels in (0, 129):
+        assert not machine.validate(record(machine, num_active_channels=channels)).ok
+
+
 # What it computes -----------------------------------------------------------------------------------------------------
 
 

@@ -66,13 +66,25 @@ def _row(
     other = next((step.operands[o.name] for o in step.instruction.reads if o.name != x), None)
     apart = not any(p.overlaps(out) for p in (source, other) if p is not None)
     columns = ACCUMULATOR.get(step.engine.accumulators, 0)
+    direct = (
+        hub and streams(source) and not transposes,
+        hub and other is not None and streams(other),
+        hub and apart and streams(out),
+    )
+    affine = (
+        other is None
+        and from0 != NOTHING
+        and all(
+            op in (AluOp.ADD, AluOp.SUBTRACT, AluOp.MULT) or (op == AluOp.BYPASS and not swap)
+            for op, swap in ((op0, swap0), (op1, swap1))
+        )
+    )
+    in_place = direct[0] and direct[2] and (other is None or direct[1]) and fold[0] < 0 and slices == 1
     return (
         band, step.channels, source.elements, length, slices, 8 * source.size, *signed,
         NAN_POLICIES[step.policies["reduce_nan"]], transposes,
         op0, swap0, from0, bits0, op1, swap1, from1, bits1,
-        *fold, out.partition, columns,
-        hub and streams(source) and not transposes, hub and other is not None and streams(other),
-        hub and apart and streams(out),
+        *fold, out.partition, columns, *direct, in_place, affine,
         *block(source), *block0, *block1, *block(out),
     )  # fmt: skip
 

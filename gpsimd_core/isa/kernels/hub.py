@@ -11,35 +11,43 @@ from gpsimd_core.isa.lanes.alu import canonical
 from gpsimd_core.isa.lanes.convert import narrow_row, widen_row
 from gpsimd_core.isa.lanes.words import u32
 
-__all__ = ["canonical_row", "load_hub", "load_tile", "store_hub", "transposed", "widened"]
+__all__ = ["canonical_row", "load_hub", "load_tile", "store_hub", "transposed"]
 
 FP32 = 10
 
 
 @lane
-def widened(formats: Any, code: int, row: Any) -> None:
-    """Codes as fp32 bits, in place. fp32 elements keep their bits, NaN included: whoever computes canonicalises."""
-    if code != FP32:
-        widen_row(row, formats[code], row)
+def load_hub(source: Any, formats: Any, block: Any, channel: int, start: int, out: Any, spare: Any) -> None:
+    """Read elements of a channel as fp32 bits: as many as `out`, uint32, holds.
+
+    fp32 elements keep their bits, NaN included: whoever computes canonicalises. `spare`, uint32 and at least as long,
+    holds the codes meanwhile: a loop that writes where it reads keeps no vector width.
+    """
+    if block[CODE] == FP32:
+        take(source, block, channel, start, 0, out)
+    else:
+        codes = spare[: out.size]
+        take(source, block, channel, start, 0, codes)
+        widen_row(codes, formats[block[CODE]], out)
 
 
 @lane
-def load_hub(source: Any, formats: Any, block: Any, channel: int, start: int, out: Any) -> None:
-    """Read elements of a channel as fp32 bits: as many as `out`, uint32, holds."""
-    take(source, block, channel, start, 0, out)
-    widened(formats, block[CODE], out)
-
-
-@lane
-def store_hub(memory: Any, formats: Any, block: Any, channel: int, start: int, bits: Any, index: int) -> None:
-    """Write fp32 bits to elements of a channel, converted once; `bits` is spent.
+def store_hub(
+    memory: Any, formats: Any, block: Any, channel: int, start: int, bits: Any, spare: Any, index: int
+) -> None:
+    """Write fp32 bits to elements of a channel, converted once.
 
     Args:
+        bits: uint32.
+        spare: uint32, at least as long, for the codes.
         index: number of the first element in the instruction, for the stochastic mode.
     """
-    if block[CODE] != FP32:
-        narrow_row(bits, formats[block[CODE]], bits, index)
-    put(memory, block, channel, start, 0, bits)
+    if block[CODE] == FP32:
+        put(memory, block, channel, start, 0, bits)
+    else:
+        codes = spare[: bits.size]
+        narrow_row(bits, formats[block[CODE]], codes, index)
+        put(memory, block, channel, start, 0, codes)
 
 
 @lane

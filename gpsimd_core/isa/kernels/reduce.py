@@ -27,12 +27,13 @@ from gpsimd_core.isa.kernels.combine import (
     words_row,
 )
 from gpsimd_core.isa.kernels.combine import word_at as word_of
-from gpsimd_core.isa.kernels.hub import canonical_row, load_hub, load_tile, store_hub, transposed, widened
+from gpsimd_core.isa.kernels.hub import canonical_row, load_hub, load_tile, store_hub, transposed
 from gpsimd_core.isa.kernels.pattern import BLOCK, CODE, block
 from gpsimd_core.isa.kernels.walk import here, piece, put, streams, take
 from gpsimd_core.isa.lane import bind, lane
 from gpsimd_core.isa.lanes.alu import NAN_POLICIES, SUPPRESS, add, alu_fp32_row, canonical, maximum, multiply
 from gpsimd_core.isa.lanes.alu_integer import argument_wins
+from gpsimd_core.isa.lanes.convert import widen_row
 from gpsimd_core.isa.lanes.hub import widen_integer
 from gpsimd_core.isa.lanes.words import i64, u32, u64
 
@@ -58,6 +59,7 @@ FOLD, RUNNING, ARGUMENT, PARTITIONS, WHOLE = range(5)
 NARROWED, AS_THEY_ARE, SATURATED = range(3)
 PARTITION_PIECE = 4096
 """Elements of a partition fold that stay in the nearest cache."""
+FP32 = 10
 FORMAT_KIND, FORMAT_BITS, FORMAT_SIGNED = 0, 1, 3
 INTEGERS = 2
 
@@ -74,9 +76,9 @@ def load_words(source: Any, plan: Any, channel: int, start: int, words: Any, n: 
 
 
 @lane
-def load_fresh(source: Any, formats: Any, plan: Any, channel: int, start: int, out: Any) -> None:
+def load_fresh(source: Any, formats: Any, plan: Any, channel: int, start: int, out: Any, spare: Any) -> None:
     """Read elements as fp32 bits, multiplied by the scale where there is one."""
-    load_hub(source, formats, plan[SRC : SRC + BLOCK], channel, start, out)
+    load_hub(source, formats, plan[SRC : SRC + BLOCK], channel, start, out, spare)
     if plan[SCALED] != 0:
         scale = u32(plan[SCALE])
         for i in range(out.size):
@@ -98,7 +100,7 @@ def store(memory: Any, formats: Any, plan: Any, channel: int, start: int, words:
             else:
                 low[i] = widen_integer(u32(value), 32, plan[SIGNED])
     if plan[STORE] == NARROWED or (plan[STORE] == SATURATED and fmt[FORMAT_KIND] != INTEGERS):
-        store_hub(memory, formats, block, channel, start, low, index)
+        store_hub(memory, formats, block, channel, start, low, words[1], index)
     else:
         put(memory, block, channel, start, 0, low)
         put(memory, block, channel, start, 1, words[1, :n])
@@ -126,8 +128,9 @@ def fold_inner(memory: Any, source: Any, formats: Any, plan: Any) -> None:
                     transposed(tile, c - quadrant, 1, words[1, :m])
                 else:
                     load_words(source, plan, c, start, words, m)
-                if band == HUB:
-                    widened(formats, plan[SRC + CODE], words[0, :m])
+                if band == HUB and plan[SRC + CODE] != FP32:
+                    out[0, :m] = words[0, :m]
+                    widen_row(out[0, :m], formats[plan[SRC + CODE]], words[0, :m])
                 count, i = 0, 0
                 while i < m:
                     span = min(inner - position, m - i)
@@ -240,14 +243,14 @@ def fold_partitions(memory: Any, source: Any, formats: Any, plan: Any) -> None:
                 load_words(source, plan, c, start, words, m)
                 words_row(band, op, words, states, states, plan[WIDTH], plan[SIGNED], m)
         else:
-            load_fresh(source, formats, plan, 0, start, states[0, :m])
+            load_fresh(source, formats, plan, 0, start, states[0, :m], words[0])
             if plan[DIRECT] != 0:
                 fold_rows(source, plan, start, m, states)
             else:
                 for c in range(1, plan[CHANNELS]):
-                    load_fresh(source, formats, plan, c, start, words[0, :m])
-                    alu_fp32_row(op, words[0, :m], states[0, :m], words[1, :m], policy)
-                    states[0, :m] = words[1, :m]
+                    load_fresh(source, formats, plan, c, start, words[0, :m], words[1])
+                    alu_fp32_row(op, words[0, :m], states[0, :m], states[1, :m], policy)
+                    states[0, :m] = states[1, :m]
                 canonical_row(states[0, :m], states[0, :m])
         store(memory, formats, plan, 0, start, states, m, start)
 
@@ -263,7 +266,7 @@ def fold_whole(memory: Any, source: Any, formats: Any, plan: Any) -> None:
             m = min(piece, n - start)
             first = 1 if c == 0 and start == 0 else 0
             if band == HUB:
-                load_fresh(source, formats, plan, c, start, words[0, :m])
+                load_fresh(source, formats, plan, c, start, words[0, :m], words[1])
                 bits = u32(words[0, 0]) if first else bits
                 bits = fold_hub(op, words[0, first:m], bits, 0, plan[NAN_POLICY])
             else:

@@ -118,6 +118,7 @@ def run(memory: Any, source: Any, lanes: Any, formats: Any, rows: Any, status: A
         fast = plan[OP0] == AluOp.MULT and plan[OP1] == AluOp.ADD
         words, stored = source.view(np.uint32), memory.view(np.uint32)
         loaded, results = np.empty(0 if direct else 2 * SIDE * span, np.uint32), np.empty(SIDE * span, np.uint32)
+        spare = np.empty(span, np.uint32)
         states, spots = np.empty(SIDE, np.uint32), np.empty((3, SIDE), np.int64)
         for first in range(0, plan[CHANNELS], SIDE):
             count = min(SIDE, plan[CHANNELS] - first)
@@ -132,8 +133,8 @@ def run(memory: Any, source: Any, lanes: Any, formats: Any, rows: Any, status: A
                         spots[0, k] = (x[0] + c * x[PITCH]) // 4 + start
                         spots[1, k] = (y[0] + c * y[PITCH]) // 4 + start
                     elif k < count:
-                        load_hub(source, formats, x, c, start, loaded[spots[0, k] : spots[0, k] + m])
-                        load_hub(source, formats, y, c, start, loaded[spots[1, k] : spots[1, k] + m])
+                        load_hub(source, formats, x, c, start, loaded[spots[0, k] : spots[0, k] + m], spare)
+                        load_hub(source, formats, y, c, start, loaded[spots[1, k] : spots[1, k] + m], spare)
                 given = words if direct else loaded
                 if fast and count == SIDE:
                     multiply_add(given, given, spots[0], spots[1], results, spots[2], m, states)
@@ -148,4 +149,4 @@ def run(memory: Any, source: Any, lanes: Any, formats: Any, rows: Any, status: A
                         canonical_row(row_of, here(stored, target, first + k, start, m))
                     else:
                         canonical_row(row_of, row_of)
-                        store_hub(memory, formats, target, first + k, start, row_of, (first + k) * n + start)
+                        store_hub(memory, formats, target, first + k, start, row_of, spare, (first + k) * n + start)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpsimd_core.isa.kernels.pattern import DIMS, PITCH, SIZE, flat
-from gpsimd_core.isa.lane import lane
+from gpsimd_core.isa.lane import inlined, lane
 from gpsimd_core.isa.lanes.words import u8, u16, u32
 
 __all__ = ["CHUNK", "distinct", "here", "piece", "put", "streams", "take"]
@@ -52,7 +52,7 @@ def streams(placed: Any) -> bool:
     return placed.code == FP32 and flat(placed)
 
 
-@lane
+@inlined
 def here(words: Any, block: Any, channel: int, start: int, count: int) -> Any:
     """A view of `count` elements of a channel that is one run of 32-bit words; `words` is storage as uint32."""
     first = (block[0] + channel * block[PITCH]) // 4 + start
@@ -88,9 +88,17 @@ def take(source: Any, block: Any, channel: int, start: int, half: int, out: Any)
         if half > 0 and size < 8:
             for i in range(span):
                 part[i] = u32(0)
+        elif size == 1 and s0 == 1:
+            bytes_run = source[at : at + span]
+            for i in range(span):
+                part[i] = bytes_run[i]
         elif size == 1:
             for i in range(span):
                 part[i] = source[at + i * s0]
+        elif size == 2 and s0 == 2:
+            halves_run = halves[at >> 1 : (at >> 1) + span]
+            for i in range(span):
+                part[i] = halves_run[i]
         elif size == 2:
             for i in range(span):
                 part[i] = halves[(at + i * s0) >> 1]
@@ -125,9 +133,17 @@ def put(memory: Any, block: Any, channel: int, start: int, half: int, codes: Any
         at = first + i3 * s3 + i2 * s2 + i1 * s1 + i0 * s0
         span = min(n0 - i0, codes.size - k)
         part = codes[k : k + span]
-        if size == 1:
+        if size == 1 and s0 == 1:
+            bytes_run = memory[at : at + span]
+            for i in range(span):
+                bytes_run[i] = u8(part[i])
+        elif size == 1:
             for i in range(span):
                 memory[at + i * s0] = u8(part[i])
+        elif size == 2 and s0 == 2:
+            halves_run = halves[at >> 1 : (at >> 1) + span]
+            for i in range(span):
+                halves_run[i] = u16(part[i])
         elif size == 2:
             for i in range(span):
                 halves[(at + i * s0) >> 1] = u16(part[i])

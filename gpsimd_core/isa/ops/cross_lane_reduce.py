@@ -38,6 +38,12 @@ EVIDENCE = Evidence(
             why="no page ties them together: PROPOSED",
         ),
         Reading(
+            topic="order of the fold",
+            chosen="ascending partition, each in stream order, as one chain from the first element; one element alone is arithmetic",
+            beaten=("a balanced tree", "for ALL: across the partitions element by element, then along the stream"),
+            why="the header guarantees none; left to right is reproducible: PROPOSED",
+        ),
+        Reading(
             topic="integers in 0x7C",
             chosen="in fp32",
             beaten=("at 16 or 32 bits, as the vector core's adders widen",),

@@ -40,12 +40,26 @@ EVIDENCE = Evidence(
             beaten=("old minus new",),
             why="the public API's formula",
         ),
+        Reading(
+            topic="a fold of nothing but NaN",
+            chosen="MAX and MIN keep their seed; ADD, SUBTRACT and MULT give NaN like any arithmetic",
+            beaten=("every fold keeps its seed",),
+            why="a sum with one NaN is NaN, so a sum of NaN alone can be nothing else",
+        ),
     ),
 )
 EXPONENTIAL_EVIDENCE = Evidence(
     confidence="HIGH/OBSERVED",
     source="Tensor-Scalar + Tensor-Scalar-PTR",
     note="the formula is the public API's, that it is this opcode's is INFERRED (MED)",
+    readings=(
+        Reading(
+            topic="rounding of the difference",
+            chosen="src - imm0 rounds to fp32 before the exponential",
+            beaten=("one rounding of the whole",),
+            why="one rounding an operator, as in the activation forms: PROPOSED",
+        ),
+    ),
 )
 
 LOAD = When(

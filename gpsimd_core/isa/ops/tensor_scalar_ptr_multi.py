@@ -24,7 +24,7 @@ from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s2_bn import S2Bn
 from gpsimd_core.isa.layouts.s4d4_tsm import S4D4Tsm
 from gpsimd_core.isa.ops.shared import BITVEC_DTYPES, Bools, Rows, count_in, operator_in, placed, same_dtype, valid
-from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Rule
+from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Reading, Rule
 
 __all__ = [
     "TENSOR_SCALAR_IMM_LD_ARITH",
@@ -41,7 +41,24 @@ DUAL = Evidence(
     source=EVIDENCE.source,
     note="grounded for 0x87; that 0x88 has the same limits is PROPOSED",
 )
-LOAD = Evidence(confidence="HIGH/OBSERVED", source="TensorScalarImmLd")
+LOAD = Evidence(
+    confidence="HIGH/OBSERVED",
+    source="TensorScalarImmLd",
+    readings=(
+        Reading(
+            topic="whose scalars an instruction uses",
+            chosen="those of the lanes at its destination's partitions; the preload fills the lanes at its source's",
+            beaten=("those at its source's partitions",),
+            why="accumulators are indexed by the destination as well: PROPOSED",
+        ),
+        Reading(
+            topic="what 0x70 keeps",
+            chosen="fp32 bits; 0x71 keeps raw words",
+            beaten=("the elements as they lie, read again by each use",),
+            why="arithmetic reads every operand into fp32: PROPOSED",
+        ),
+    ),
+)
 
 DTYPES: dict[str, Rows] = {
     "general_arith": ((2, dtype_valid("in_dtype")), (2, dtype_valid("out_dtype", fp32r=True))),
