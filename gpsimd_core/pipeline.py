@@ -373,7 +373,7 @@ def keep_sources(memory: Memory, step: Step) -> np.ndarray[Any, Any]:
 
 
 def _asked(step: Step, kernel: Callable[..., Any]) -> dict[str, Any]:
-    """What an array kernel returns, as copies: nothing of it may change while it is stored."""
+    """What an array kernel returns; what lies in storage as a copy, for nothing of it may change while it is stored."""
     try:
         answer = kernel(step)
     except GpsimdError:
@@ -390,7 +390,11 @@ def _asked(step: Step, kernel: Callable[..., Any]) -> dict[str, Any]:
     stray = set(answer) - outputs
     if stray:
         raise Fault(f"the kernel of {step.name} returned {sorted(stray)[0]!r}; allowed: {', '.join(sorted(outputs))}")
-    copies = {name: np.array(value) if name not in STATE_OUTPUTS else value for name, value in answer.items()}
+    storage = step.core.memory.data
+    copies = {
+        name: np.array(value) if name not in STATE_OUTPUTS and np.may_share_memory(value, storage) else value
+        for name, value in answer.items()
+    }
     if "mask" not in copies and any(o.merges for o in step.instruction.writes):
         copies["mask"] = step.mask
     return copies

@@ -190,10 +190,10 @@ def test_random_activations(load: Load, gen: str, policies: dict[str, Any]) -> N
     twin = Twin(load(gen, policies=policies))
     makes: list[Callable[[Maker], Case]] = [] if gen == "maverick" else [activate, activate_quantize, read_back]
     if gen not in ("sunda", "cayman"):
-        makes += [activate2, activate2]
-    for n in range(17):
-        for i, make in enumerate(makes):
-            maker = twin.maker(f"{make.__name__}-{i}-{n}", 1500 if n == 0 else 150)
+        makes.append(activate2)
+    for make in makes:
+        for n in range(23 if make is activate2 else 17):
+            maker = twin.maker(f"{make.__name__}-{n}", 1000 if n == 0 else 120)
             twin.run(maker, make(maker))
 
 

@@ -135,14 +135,14 @@ def shuffle(maker: Maker, lane_map: list[int]) -> Case:
 @pytest.mark.parametrize("policies", POLICIES)
 @pytest.mark.parametrize("gen", GENERATIONS)
 def test_random_moves(load: Load, gen: str, policies: dict[str, Any]) -> None:
-    """200 cases of copy, cast and reciprocal, 100 of memset and of iota."""
+    """240 cases of copy, cast and reciprocal together, 200 of memset and of iota."""
     twin = Twin(load(gen, policies=policies))
     for n in range(20):
-        for name in ("copy", "cast", "reciprocal"):
-            maker = twin.maker(f"{name}-{n}", 1500 if n == 0 else 150)
+        for name in ("copy", "cast", "reciprocal") if n < 8 else ():
+            maker = twin.maker(f"{name}-{n}", 1000 if n == 0 else 150)
             twin.run(maker, unary(maker, name))
         for make in (memset, iota):
-            maker = twin.maker(f"{make.__name__}-{n}", 1500 if n == 0 else 150)
+            maker = twin.maker(f"{make.__name__}-{n}", 1000 if n == 0 else 60)
             twin.run(maker, make(maker))
 
 
@@ -150,11 +150,11 @@ def test_random_moves(load: Load, gen: str, policies: dict[str, Any]) -> None:
 def test_random_permutations(load: Load, gen: str) -> None:
     """Transposes, and shuffles under random maps."""
     twin = Twin(load(gen))
-    for n in range(40):
+    for n in range(20):
         maker = twin.maker(f"transpose-{n}")
         twin.run(maker, transpose(maker))
-    for n in range(40):
-        maker = twin.maker(f"shuffle-{n}", 1000)
+    for n in range(20):
+        maker = twin.maker(f"shuffle-{n}", 600)
         lane_map = [maker.rng.choice([*range(32), 255]) for _ in range(32)]
         twin.core.run(twin.machine.encode("load_mask_select", immediate=lane_map))
         twin.run(maker, shuffle(maker, lane_map))

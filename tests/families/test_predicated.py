@@ -97,9 +97,9 @@ def test_random_predicated_copies(load: Load, gen: str, policies: dict[str, Any]
     twin = Twin(load(gen, policies=policies))
     for n in range(8):
         for name in ("copy_predicated", "cast_predicated"):
-            maker = twin.maker(f"{name}-{n}", 1500 if n == 0 else 200)
+            maker = twin.maker(f"{name}-{n}", 1000 if n == 0 else 150)
             twin.run(maker, copies(maker, name))
-        maker = twin.maker(f"scalar-{n}", 1500 if n == 0 else 200)
+        maker = twin.maker(f"scalar-{n}", 1000 if n == 0 else 150)
         twin.run(maker, scalar_copies(maker))
 
 

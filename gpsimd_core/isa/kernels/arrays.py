@@ -122,12 +122,26 @@ def fold(step: Any, op: int, state: Array, row: Array) -> Array:
     Returns:
         fp32 bits, (channels,).
     """
+    policy = step.policy("reduce_nan")
     if op == AluOp.ADD:
         with np.errstate(all="ignore"):
             sums = np.add.accumulate(np.concatenate((values(state)[:, None], values(row)), axis=1), axis=1)
         return canonical(np.ascontiguousarray(sums[:, -1]).view(np.uint32))
+    if op in (AluOp.MAX, AluOp.MIN):
+        flip = np.uint32(0x80000000 if op == AluOp.MIN else 0)
+        return canonical(largest(state ^ flip, row ^ flip, policy) ^ flip)
     run = step.core.compiled(alu_fp32_row)
     state = np.array(state, np.uint32)
     for new in np.ascontiguousarray(row.T):
-        run(op, new, state, state, NAN_POLICIES[step.policy("reduce_nan")])
+        run(int(op), new, state, state, NAN_POLICIES[policy])
     return canonical(state)
+
+
+def largest(state: Array, row: Array, policy: str | int) -> Array:
+    """The largest of a state and a row of fp32 bits, under policy `reduce_nan`: uint32, (channels,)."""
+    every = np.concatenate((state[:, None], row), axis=1)
+    keys = order(every, HIGHEST if policy == "propagate" else LOWEST)
+    if policy == "select":  # equal zeros: the earlier one; a NaN that is there already stays
+        keys = np.where(every & np.uint32(0x7FFFFFFF) == 0, np.int32(0), keys)
+        keys[:, 0] = np.where(is_nan(state), HIGHEST, keys[:, 0])
+    return canonical(np.take_along_axis(every, keys.argmax(axis=1)[:, None], axis=1)[:, 0])

@@ -60,7 +60,8 @@ def max8(step: Any) -> dict[str, Any]:
     keys = order(row, HIGHEST if step.policy("reduce_nan") == "propagate" else LOWEST)
     if step.policy("reduce_nan") == "select":
         keys = np.where(row & np.uint32(0x7FFFFFFF) == 0, np.int32(0), keys)
-    places = np.argsort(~keys, axis=1, kind="stable")[:, :EIGHT]
+    ranks = (~keys.astype(np.int64) << 32) | np.arange(row.shape[1])  # all different: earlier ones first among equals
+    places = np.sort(np.partition(ranks, EIGHT - 1, axis=1)[:, :EIGHT], axis=1) & 0xFFFFFFFF
     return {"out": step.narrowed("out", canonical(np.take_along_axis(row, places, axis=1)))}
 
 
@@ -105,20 +106,31 @@ def positions(step: Any) -> Array:
     found = np.full((step.channels, EIGHT), ABSENT, np.uint32)
     hub = values(step.hub("data"))
     exact = integers(step, "data") if fmt.is_integer else None
-    for c, kind in enumerate(kinds):
-        wanted, row = _comparable(loaded[c], int(kind), hub[c], None if exact is None else exact[c])
-        taken: dict[Any, int] = {}
-        for k, value in enumerate(wanted.tolist()):
-            places = np.flatnonzero(row == value)
-            used = taken.get(value, 0)
-            taken[value] = used + 1
-            if used < len(places):
-                found[c, k] = places[used]
+    for kind in np.unique(kinds).tolist():
+        lanes = np.flatnonzero(kinds == kind)
+        wanted, rows = _comparable(loaded[lanes], kind, hub[lanes], None if exact is None else exact[lanes])
+        found[lanes] = _places(wanted, rows)
+    return found
+
+
+def _places(wanted: Array, rows: Array) -> Array:
+    """Where eight numbers stand in each row: uint32, (rows, 8)."""
+    found = np.full(wanted.shape, ABSENT, np.uint32)
+    for k in range(EIGHT):
+        equal = rows == wanted[:, k : k + 1]
+        earlier = (wanted[:, :k] == wanted[:, k : k + 1]).sum(axis=1)
+        first = equal.argmax(axis=1)
+        hits = equal[np.arange(len(rows)), first] & (earlier == 0)
+        found[hits, k] = first[hits]
+        for r in np.flatnonzero(earlier).tolist():
+            places = np.flatnonzero(equal[r])
+            if earlier[r] < len(places):
+                found[r, k] = places[earlier[r]]
     return found
 
 
 def _comparable(loaded: Array, kind: int, hub: Array, exact: Array | None) -> tuple[Array, Array]:
-    """The loaded values and a channel's elements in one kind of number."""
+    """The loaded values and the elements of some channels in one kind of number."""
     if kind == FLOATING:
         return loaded.view(np.float32), hub
     number = loaded.view(np.int32).astype(np.int64) if kind == SIGNED else loaded.astype(np.int64)

@@ -275,7 +275,7 @@ class Maker:
         rng = self.rng
         windows = {}
         for region, first in self.first.items():
-            data = rng.randbytes(128 * WINDOW)
+            data = np.random.default_rng(rng.getrandbits(63)).bytes(128 * WINDOW)
             windows[region] = (first, [bytearray(data[i * WINDOW : (i + 1) * WINDOW]) for i in range(128)])
         for position, o in enumerate(case.sources):
             codes = specials(o.dtype, self.policies)
