@@ -16,7 +16,10 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-pytestmark = pytest.mark.skipif(len(gp.generations()) < 5, reason="examples use all generations")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(len(gp.generations()) < 5, reason="examples use all generations"),
+]
 
 
 def blocks(path: Path, *kinds: str) -> list[str]:

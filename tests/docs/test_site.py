@@ -13,6 +13,8 @@ import pytest
 
 import gpsimd_core as gp
 
+pytestmark = pytest.mark.slow
+
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
