@@ -307,6 +307,14 @@ def test_policy_reduce_nan(bench: Callable[..., Bench], policy: str, best: int) 
     assert b.lane == best
 
 
+@pytest.mark.parametrize("policy", ["suppress", "propagate"])
+def test_plus_zero_beats_minus_zero_in_either_order(bench: Callable[..., Bench], policy: str) -> None:
+    b = bench(reduce_nan=policy)
+    for codes in ([MINUS_ZERO, ZERO], [ZERO, MINUS_ZERO]):
+        b.select([1, 1], codes)
+        assert b.lane == ZERO
+
+
 def test_ordered_compare_keeps_the_first_zero(bench: Callable[..., Bench]) -> None:
     """Under `a > b ? a : b` with the element left and the accumulator right, equal zeros leave the accumulator."""
     b = bench(reduce_nan="select")
