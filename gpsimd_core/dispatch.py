@@ -7,6 +7,8 @@ split shows here and nowhere in the values.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import asdict, frozen
@@ -58,16 +60,20 @@ class Share:
 
 def kernel_slots(machine: Machine, opcode: int) -> tuple[KernelSlot, ...]:
     """The slots of an opcode in the images of a generation, as published; empty where no image has a kernel for it."""
-    tables = [t for t in machine.hooks.blobs(machine.generation) if isinstance(t, KernelTable)]
     return tuple(
         KernelSlot(
             image=t.image, index=index, spec=row.spec, function=row.function, kernel=row.kernel,
             confidence=t.evidence.confidence, note=t.evidence.note,
         )
-        for t in tables
+        for t in _tables(machine)
         for index, row in enumerate(t.rows)
         if row.opcode == opcode
     )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=32)
+def _tables(machine: Machine) -> tuple[KernelTable, ...]:
+    return tuple(t for t in machine.hooks.blobs(machine.generation) if isinstance(t, KernelTable))
 
 
 def shares(partition: int, channels: int) -> tuple[Share, ...]:
@@ -92,7 +98,8 @@ def split(step: Step) -> tuple[Share, ...]:
     return shares(places[0].partition, places[0].channels) if places else ()
 
 
-def overview(machine: Machine) -> dict[str, Any]:
+@functools.lru_cache(maxsize=32)
+def overview(machine: Machine) -> Mapping[str, Any]:
     """The dispatch of every opcode of POOL that some image has a kernel for, as plain data."""
     kernels = {}
     for opcode, encoding in machine.opcodes.items():

@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from attrs import frozen
 from gpsimd_core.dispatch import overview
 from gpsimd_core.isa.enums import UpdateMode, WaitMode
 from gpsimd_core.isa.lanestate import ACCUMULATOR
+from gpsimd_core.machine import Machine
 from gpsimd_core.placement import read_operand
 from gpsimd_core.schedule import Event, Watcher
 from gpsimd_core.step import Step
@@ -159,18 +161,8 @@ class Tracer(Watcher):
     ) -> None:
         self.core, self.spool, self.hashes = core, spool, hashes
         self.bulk = not hashes
-        machine = core.machine
-        self.engines = list(machine.engines)
-        self.header = {
-            "generation": machine.generation.name,
-            "profile": machine.profile,
-            "policies": {k: str(v) for k, v in machine.policies.items()},
-            "engines": self.engines,
-            "names": {f"0x{op:02x}": e.name for op, e in machine.opcodes.items()},
-            "hashes": hashes,
-            "dispatch": overview(machine),
-            **(about or {}),
-        }
+        self.engines = list(core.machine.engines)
+        self.header = {**_about_machine(core.machine), "hashes": hashes, **(about or {})}
         self._kept: list[np.ndarray[Any, Any]] = []
         self._begun: dict[str, Event] = {}
         self._templates: dict[tuple[Step, str], bytes] = {}
@@ -253,6 +245,18 @@ class Tracer(Watcher):
             at["role"], at["region"], at["partition"] = role, REGIONS.index(p.region), p.partition
             at["channels"], at["low"], at["high"] = p.channels, p.low, p.high
         return row
+
+
+@functools.lru_cache(maxsize=32)
+def _about_machine(machine: Machine) -> dict[str, Any]:
+    return {
+        "generation": machine.generation.name,
+        "profile": machine.profile,
+        "policies": {k: str(v) for k, v in machine.policies.items()},
+        "engines": list(machine.engines),
+        "names": {f"0x{op:02x}": e.name for op, e in machine.opcodes.items()},
+        "dispatch": overview(machine),
+    }
 
 
 def outputs_hash(core: NeuronCore, step: Step) -> int:
