@@ -39,9 +39,13 @@ __all__ = ["ACTIVATE", "ACTIVATE2", "ACTIVATE_MULTIPASS", "ACTIVATE_QUANTIZE"]
 EVIDENCE = Evidence(
     confidence="HIGH/OBSERVED",
     source="Activate + the PWL Application Mechanism",
-    note="function numbers mean what the table says that the host loads",
+    note="function numbers mean what the table says that the host loads; the table that ships here is this project's own",
 )
-ORDER = Evidence(confidence="MED/INFERRED", source=EVIDENCE.source, note="order of the steps MED, rules HIGH")
+ORDER = Evidence(
+    confidence="MED/INFERRED",
+    source=EVIDENCE.source,
+    note="order of the steps MED, rules HIGH; the public architecture guide folds with add, max, min, abs max, abs min",
+)
 BIASES = (Dtype.BFLOAT16, Dtype.FP16, Dtype.FP32)
 READS = (Operand(name="data", at="src", dtype="in_dtype"),)
 WRITES = (Operand(name="out", at="dst", dtype="out_dtype"),)

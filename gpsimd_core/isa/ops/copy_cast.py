@@ -6,7 +6,7 @@ from gpsimd_core.isa.checks import active_channels, dtype_valid, field_in, field
 from gpsimd_core.isa.enums import AluOp, TensorSubdim
 from gpsimd_core.isa.kernels.moves import cast, copy, reciprocal
 from gpsimd_core.isa.layouts.s4d4_tr import S4D4Tr
-from gpsimd_core.isa.ops.shared import Rows, placed, same_dtype, valid
+from gpsimd_core.isa.ops.shared import INDEX_LISTS, Rows, placed, same_dtype, valid
 from gpsimd_core.values import Evidence, Instruction, Operand, Reading
 
 __all__ = ["CAST", "COPY", "READS", "RECIPROCAL", "SAME_DTYPE", "WRITES"]
@@ -28,6 +28,7 @@ EVIDENCE = Evidence(
             why="the public release note; the Cast page truncates",
             policy="fp_to_int",
         ),
+        INDEX_LISTS,
     ),
 )
 RECIPROCAL_EVIDENCE = Evidence(confidence="HIGH/OBSERVED", source="POOL/ACT Compute Gap-Cluster")

@@ -14,12 +14,12 @@ from gpsimd_core.isa.checks import (
 )
 from gpsimd_core.isa.kernels.predicated import run, scalar_row
 from gpsimd_core.isa.layouts.s3d3_cp_pred_scalar import S3D3CpPredScalar
-from gpsimd_core.isa.ops.shared import CHANNELS, placed, same_dtype, valid
+from gpsimd_core.isa.ops.shared import CHANNELS, INDEX_LISTS, placed, same_dtype, valid
 from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand
 
 __all__ = ["COPY_PREDICATED_SCALAR"]
 
-EVIDENCE = Evidence(confidence="HIGH/OBSERVED", source="CopyPredicatedScalar — opcode 0xe8")
+EVIDENCE = Evidence(confidence="HIGH/OBSERVED", source="CopyPredicatedScalar — opcode 0xe8", readings=(INDEX_LISTS,))
 
 RULES = rules(
     EVIDENCE,

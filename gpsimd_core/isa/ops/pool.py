@@ -16,7 +16,7 @@ from gpsimd_core.isa.enums import Dtype, PoolType, TensorSubdim
 from gpsimd_core.isa.kernels.windows import max_pool_select, pool, pool_select_missing
 from gpsimd_core.isa.layouts.s4d4_pl import S4D4Pl
 from gpsimd_core.isa.ops.shared import Rows, placed, reduced_count, valid
-from gpsimd_core.values import Evidence, Instruction, Operand, Rule
+from gpsimd_core.values import Evidence, Instruction, Operand, Reading, Rule
 
 __all__ = ["MAX_POOL_SELECT", "POOL"]
 
@@ -24,6 +24,15 @@ EVIDENCE = Evidence(
     confidence="HIGH/OBSERVED",
     source="avg_pool/max_pool",
     note="that dst holds the product of the other source dims is PROPOSED; what 0x58 computes is MED",
+    readings=(
+        Reading(
+            topic="position of the largest element beside NaN",
+            chosen="NaN is passed over; a window of nothing else gives 0",
+            beaten=("the first NaN", "the first element, if it is NaN"),
+            why="the rule of every maximum; the other two are what `propagate` and `select` make of it: PROPOSED",
+            policy="reduce_nan",
+        ),
+    ),
 )
 ONE = 0x3F800000
 

@@ -45,6 +45,19 @@ EVIDENCE = Evidence(
             beaten=("any number from 32768 on",),
             why="the page gives only the bound",
         ),
+        Reading(
+            topic="lanes of loaded values and latched positions",
+            chosen="the partition that an instruction writes; where it writes nothing, the one that it reads",
+            beaten=("the partition of the source throughout",),
+            why="as accumulators are numbered; no page says it: PROPOSED",
+        ),
+        Reading(
+            topic="NaN and zeros among the eight largest",
+            chosen="NaN below -infinity, -0 below +0",
+            beaten=("NaN above +infinity", "zeros in their order"),
+            why="the rule of every maximum; the other two are what `propagate` and `select` make of it: PROPOSED",
+            policy="reduce_nan",
+        ),
     ),
 )
 READS = (Operand(name="data", at="src", dtype="in_dtype"),)

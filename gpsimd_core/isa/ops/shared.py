@@ -25,11 +25,12 @@ from gpsimd_core.isa.dtypes import SIZES
 from gpsimd_core.isa.enums import AluOp, Dtype, ImmSrc, TensorSubdim
 from gpsimd_core.isa.facts import Facts
 from gpsimd_core.isa.layout import Code, Columns, Layout
-from gpsimd_core.values import Evidence, Rule
+from gpsimd_core.values import Evidence, Reading, Rule
 
 __all__ = [
     "BITVEC_DTYPES",
     "CHANNELS",
+    "INDEX_LISTS",
     "SUBDIMS",
     "When",
     "arith_shift",
@@ -54,6 +55,15 @@ __all__ = [
 Bools = Any
 Rows = tuple[tuple[int, Rule], ...]
 
+INDEX_LISTS = Reading(
+    topic="operands by an index list",
+    chosen=(
+        "unsigned 16-bit element numbers from the data address on; a list for each 16 partitions, number i on partition "
+        "i mod 16 of them as element i // 16"
+    ),
+    beaten=("byte offsets", "32-bit numbers", "one list for all partitions"),
+    why="AWS Neuron NKI docs: NkiTensor.indirect and its tutorial; the header grounds the descriptor alone",
+)
 CHANNELS = "check_active_channels"
 SUBDIMS = (TensorSubdim.X, TensorSubdim.XY, TensorSubdim.XYZ, TensorSubdim.XYZW)
 BITVEC_DTYPES = (Dtype.UINT8, Dtype.UINT16, Dtype.INT32, Dtype.UINT32)

@@ -21,7 +21,7 @@ from gpsimd_core.isa.kernels.moves import map_ready, shuffle, transpose, transpo
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s4d4_tr import S4D4Tr
 from gpsimd_core.isa.ops.copy_cast import READS, SAME_DTYPE, WRITES
-from gpsimd_core.isa.ops.shared import Bools, Rows, channels_multiple, count_multiple, placed, valid
+from gpsimd_core.isa.ops.shared import INDEX_LISTS, Bools, Rows, channels_multiple, count_multiple, placed, valid
 from gpsimd_core.values import Evidence, Instruction, Rule
 
 __all__ = ["STREAM_SHUFFLE", "STREAM_TRANSPOSE"]
@@ -30,8 +30,9 @@ SHUFFLE = Evidence(
     confidence="HIGH/OBSERVED",
     source="POOL/ACT Compute Gap-Cluster",
     note="that the counts agree is the common pairing of operands, no rule of the page",
+    readings=(INDEX_LISTS,),
 )
-TRANSPOSE = Evidence(confidence="HIGH/OBSERVED", source="StreamTranspose")
+TRANSPOSE = Evidence(confidence="HIGH/OBSERVED", source="StreamTranspose", readings=(INDEX_LISTS,))
 
 HEAD: Rows = (
     (1, reserved_zero("reserved1")),

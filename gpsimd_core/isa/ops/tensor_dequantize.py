@@ -10,7 +10,7 @@ from gpsimd_core.isa.facts import Facts
 from gpsimd_core.isa.kernels.dequantize import dequantize, dequantize_missing
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s3d3_tens_dequant import S3D3TensDequant
-from gpsimd_core.isa.ops.shared import Bools, When, core_version, placed, valid, where
+from gpsimd_core.isa.ops.shared import INDEX_LISTS, Bools, When, core_version, placed, valid, where
 from gpsimd_core.values import Evidence, Instruction, Operand, Reading
 
 __all__ = ["TENSOR_DEQUANTIZE"]
@@ -26,6 +26,7 @@ EVIDENCE = Evidence(
             beaten=("the reverse",),
             why="the header's gate and counting bits; the prose reads the ratios the wrong way round",
         ),
+        INDEX_LISTS,
     ),
 )
 
