@@ -95,16 +95,15 @@ def hub_row(op: int, swap: int, x: Any, y: Any, out: Any, nan_policy: int) -> No
         alu_fp32_row(op, a, b, out, nan_policy)
 
 
-@inlined
+@lane
 def compute_hub(plan: Any, a: Any, s0: Any, b: Any, middle: Any, out: Any) -> None:
-    """Both operators on fp32 bits."""
-    if plan[FROM0] == NOTHING:
-        hub_row(plan[OP1], plan[SWAP1], a, b, out, plan[NAN_POLICY])
-    elif plan[FROM1] == NOTHING and plan[OP1] == AluOp.BYPASS:
-        hub_row(plan[OP0], plan[SWAP0], a, s0, out, plan[NAN_POLICY])
-    else:
-        hub_row(plan[OP0], plan[SWAP0], a, s0, middle, plan[NAN_POLICY])
-        hub_row(plan[OP1], plan[SWAP1], middle, b, out, plan[NAN_POLICY])
+    """Both operators on fp32 bits, or the one there is. One place calls `hub_row`, so that it is built in once."""
+    first = 1 if plan[FROM0] == NOTHING else 0
+    last = 0 if plan[FROM1] == NOTHING and plan[OP1] == AluOp.BYPASS else 1
+    for stage in range(first, last + 1):
+        op, swap = (plan[OP1], plan[SWAP1]) if stage == 1 else (plan[OP0], plan[SWAP0])
+        x, y, z = a if stage == first else middle, b if stage == 1 else s0, out if stage == last else middle
+        hub_row(op, swap, x, y, z, plan[NAN_POLICY])
 
 
 @inlined
