@@ -102,9 +102,14 @@ class Trace:
         """
         engines, names, hashes = self.header["engines"], self.header["names"], self.header["hashes"]
         columns = {n: self.rows[n].tolist() for n in ROW.names or () if n != "places"}
-        places = [self.rows["places"][n].tolist() for n in PLACE.names or ()]
+        raw, width = self.rows["places"].tobytes(), OPERANDS * PLACE.itemsize
+        places: dict[bytes, list[dict[str, Any]]] = {}
         for i in range(len(self.rows)):
             row = {n: column[i] for n, column in columns.items()}
+            part = raw[i * width : (i + 1) * width]
+            operands = places.get(part)
+            if operands is None:
+                operands = places[part] = [_place(*p) for p in np.frombuffer(part, PLACE).tolist() if p[0]]
             found = {
                 "step": i,
                 "index": row["index"],
@@ -116,7 +121,7 @@ class Trace:
                 "end": row["end"],
                 "wait": _signal(WaitMode, row, "wait"),
                 "update": _signal(UpdateMode, row, "update"),
-                "operands": [_place(*p) for p in zip(*(column[i] for column in places), strict=True) if p[0]],
+                "operands": operands,
             }
             if hashes:
                 found["accumulator_hash"] = f"{row['accumulator_hash']:016x}"

@@ -53,6 +53,7 @@ def test_undeclared_cells_are_undeclared(machine: gp.Machine) -> None:
 
 def test_every_engine_takes_what_is_its_own_and_refuses_the_rest(machine: gp.Machine) -> None:
     """A refusal names the engines that take it, and nothing is executed."""
+    core = gp.NeuronCore(machine, compiled=False)
     for opcode, cell in cells(machine.generation.name):
         if cell in ("none", "dead"):
             continue
@@ -70,7 +71,6 @@ def test_every_engine_takes_what_is_its_own_and_refuses_the_rest(machine: gp.Mac
                 assert takers
                 assert takers <= taken
                 assert all(engine_check(machine, record, taker) == [] for taker in takers)
-            core = gp.NeuronCore(machine, compiled=False)
             with pytest.raises(gp.Violated, match="instruction_engine_check"):
                 core.run({engine: nop(update=0x13) + given[0]})
             assert not core.semaphores.any()

@@ -61,7 +61,7 @@ def cayman(load: Callable[..., gp.Machine]) -> gp.Machine:
     return load("cayman")
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(streams=programs)
 def test_round_robin_takes_the_turns_of_the_model(cayman: gp.Machine, streams: dict[str, list[Operation]]) -> None:
     core, turns, fault = run(cayman, streams, "round_robin")
@@ -79,7 +79,7 @@ def test_round_robin_takes_the_turns_of_the_model(cayman: gp.Machine, streams: d
     agree(core, model, fault)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(streams=programs, seed=st.integers(0, 2**32))
 def test_every_turn_of_a_seeded_schedule_is_one_the_model_allows(
     cayman: gp.Machine, streams: dict[str, list[Operation]], seed: int

@@ -78,8 +78,8 @@ def test_sound_programs_end_one_way(cayman: gp.Machine, text: str, count: int) -
 
 def test_schedules_really_differ(cayman: gp.Machine) -> None:
     program = cayman.assemble(GROWING.format(over="SEM_GE_IMM", first=2, second=3))
-    orders = {tuple((s.engine, s.index) for s in ready(cayman).run(program, schedule=seed).steps) for seed in range(30)}
-    assert len(orders) > 10
+    orders = {tuple((s.engine, s.index) for s in ready(cayman).run(program, schedule=seed).steps) for seed in range(12)}
+    assert len(orders) > 6
 
 
 # Deadlock ------------------------------------------------------------------------------------------------------------
