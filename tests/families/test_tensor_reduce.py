@@ -337,6 +337,17 @@ def test_integer_folds_are_exact_and_fp32_ones_are_not(load: Load) -> None:
     assert once(load, wide, "int64", 1, op="ADD_INT", op_dim="X").tolist() == [[5 - (1 << 63)]]
 
 
+def test_folding_into_another_width_validates_and_has_no_value(load: Load) -> None:
+    machine = load("cayman")
+    record = machine.encode(
+        "tensor_reduce_arith_op", src=gp.Tensor(dtype="int32", shape=(1, 4)), dst=gp.Tensor(offset=64, dtype="int64", shape=(1, 1)),
+        op="ADD_INT", op_dim="X",
+    )  # fmt: skip
+    assert machine.validate(record).ok
+    with pytest.raises(gp.Unsupported, match="at which width a fold of 32-bit integers into 64-bit ones wraps"):
+        gp.NeuronCore(machine).run(record)
+
+
 def test_negated_integers_are_refused(load: Load) -> None:
     machine = load("cayman")
     record = machine.encode(

@@ -296,6 +296,30 @@ def test_a_long_channel_goes_in_pieces_and_loses_nothing(load: Load) -> None:
         assert (found == a.astype(np.float32) * b.astype(np.float32)).all()
 
 
+def drawn(seed: int, index: int) -> int:
+    """The upper half of splitmix64(seed + index)."""
+    ones = (1 << 64) - 1
+    z = (seed + index + 0x9E3779B97F4A7C15) & ones
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & ones
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & ones
+    return (z ^ z >> 31) >> 32
+
+
+def test_stochastic_rounding_numbers_the_elements_channel_by_channel(load: Load) -> None:
+    """Also where a channel goes in pieces; the kept bits step up when the dropped ones exceed the element's draw."""
+    machine = load("cayman", policies={"stochastic_rounding": 7})
+    core = gp.NeuronCore(machine)
+    x = np.random.default_rng(4).uniform(1, 2, (3, 2500)).astype(np.float32)
+    core.sbuf.write(x, 0, 0)
+    core.sbuf.write(np.zeros_like(x), 0, 0x8000)
+    tensors = [gp.Tensor(offset=at, dtype="fp32", shape=x.shape) for at in (0, 0x8000)]
+    dst = gp.Tensor(offset=0x10000, dtype="bf16", shape=x.shape)
+    core.run(machine.encode("tensor_tensor_arith_op", src0=tensors[0], src1=tensors[1], dst=dst, op="ADD"))
+    found = core.sbuf.read(0, 0x10000, shape=x.shape, dtype="bf16").view(np.uint16).ravel().tolist()
+    bits = x.view(np.uint32).ravel().tolist()
+    assert found == [(b >> 16) + ((b & 0xFFFF) << 16 > drawn(7, n)) for n, b in enumerate(bits)]
+
+
 # POW ------------------------------------------------------------------------------------------------------------------------
 
 

@@ -47,6 +47,7 @@ __all__ = [
     "run",
     "transpose_reduce_bitvec_row",
     "transpose_reduce_row",
+    "width_missing",
 ]
 
 (
@@ -316,6 +317,14 @@ def _along(step: Any, kind: int, bitvec: bool, *, transposes: bool = False) -> t
         band == INTEGER and extends(fmt, op), 0, NARROWED if band == HUB else AS_THEY_ARE, step.number("negated"), 0, 0,
         transposes, 0, *block(src), *block(dst),
     )  # fmt: skip
+
+
+def width_missing(step: Any) -> str | None:
+    """The integer band folds at the width of its elements; the rules admit another width for the result."""
+    src, dst, op = step.operands["data"], step.operands["out"], AluOp(step.number("op"))
+    if OPERATORS[op].kind != "int" or src.size == dst.size:
+        return None
+    return f"no source says at which width a fold of {8 * src.size}-bit integers into {8 * dst.size}-bit ones wraps"
 
 
 def blocks_missing(step: Any) -> str | None:

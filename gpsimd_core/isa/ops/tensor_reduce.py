@@ -15,6 +15,7 @@ from gpsimd_core.isa.kernels.reduce import (
     run,
     transpose_reduce_bitvec_row,
     transpose_reduce_row,
+    width_missing,
 )
 from gpsimd_core.isa.layout import Columns
 from gpsimd_core.isa.layouts.s4d4_tr import S4D4Tr
@@ -169,6 +170,7 @@ TENSOR_REDUCE_ARITH_OP = Instruction(
     rules=rules(EVIDENCE, *ARITH),
     takes=_takers,
     kernel=CompiledKernel(run=run, row=reduce_row),
+    unsupported=width_missing,
     semantics=ARITH_TEXT,
     evidence=EVIDENCE,
 )
@@ -194,7 +196,7 @@ TRANSPOSE_TENSOR_REDUCE_ARITH_OP = Instruction(
     writes=WRITES,
     rules=rules(TRANSPOSED, *ARITH, (8, channels_multiple(32))),
     kernel=CompiledKernel(run=run, row=transpose_reduce_row),
-    unsupported=blocks_missing,
+    unsupported=lambda step: blocks_missing(step) or width_missing(step),
     semantics=FIRST + ARITH_TEXT,
     evidence=TRANSPOSED,
 )
