@@ -1,8 +1,9 @@
 """Kernels in threads, while the schedule goes on.
 
-Turns, waits and updates happen in the schedule's order in the calling thread; only the work of a kernel is put aside,
-and only where nothing that runs at the same time can meet it. Whatever is not proved apart waits for what is still at
-work. So a run gives the same results with threads and without.
+Turns, waits and updates happen in the schedule's order in the calling thread; only the work of a kernel is put aside.
+Each thread takes its work in order, and a stream always goes to the same thread. Before a kernel is given to one, what
+the others still have and could meet it is waited for; whatever is not put aside waits for everything. So a run gives
+the same results with threads and without.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ __all__ = ["LARGE", "Workers", "meet"]
 
 LARGE = 1 << 18
 """Bytes that an instruction must touch before it is worth a thread."""
+MOST = 64
+"""Kernels that are put aside before the first of them is waited for."""
 
 
 @frozen(kw_only=True, eq=False)
@@ -32,6 +35,7 @@ class _Task:
     stream: Stream
     segment: Segment
     status: np.ndarray[Any, Any]
+    thread: int
     future: Future[None]
 
 
@@ -46,27 +50,28 @@ class Workers:
     def __init__(self, core: NeuronCore, count: int) -> None:
         self.core = core
         self.count = count if core.compiles else 1
-        self.pool = ThreadPoolExecutor(max_workers=self.count) if self.count > 1 else None
+        self.threads = [ThreadPoolExecutor(max_workers=1) for _ in range(self.count)] if self.count > 1 else []
         self.tasks: list[_Task] = []
+        self._thread_of: dict[Stream, int] = {}
 
     def __call__(self, stream: Stream, segment: Segment) -> np.ndarray[Any, Any] | None:
         """Run a segment after everything that it could meet; its status, or None where it is put aside."""
-        if self.pool is None or not _worth(segment):
+        if not self.threads or not _worth(segment):
             self.join()
             return execute(self.core, segment.steps, segment.indices, segment.rows, stream.registers)
         step = segment.steps[0]
-        for task in [t for t in self.tasks if t.stream is stream or meet(t.segment.steps[0], step)]:
-            self._end(task)
-        if len(self.tasks) >= self.count:
-            self._end(self.tasks[0])
+        thread = self._thread_of.setdefault(stream, len(self._thread_of) % self.count)
+        for task in list(self.tasks):
+            waits = task.thread != thread and meet(task.segment.steps[0], step)
+            if waits or task.future.done() or len(self.tasks) > MOST:
+                self._end(task)
         kernel = step.instruction.kernel
         assert isinstance(kernel, CompiledKernel)
         data, table = self.core.memory.data, self.core.machine.format_table
         status = np.zeros(1, np.uint8)
-        work = self.pool.submit(
-            self.core.compiled(kernel.run), data, data, self.core.lanes, table, segment.rows, status
-        )
-        self.tasks.append(_Task(stream=stream, segment=segment, status=status, future=work))
+        run = self.core.compiled(kernel.run)
+        work = self.threads[thread].submit(run, data, data, self.core.lanes, table, segment.rows, status)
+        self.tasks.append(_Task(stream=stream, segment=segment, status=status, thread=thread, future=work))
         return None
 
     def join(self) -> None:
@@ -77,8 +82,8 @@ class Workers:
     def close(self) -> None:
         """Wait, and give the threads back."""
         self.join()
-        if self.pool is not None:
-            self.pool.shutdown()
+        for thread in self.threads:
+            thread.shutdown()
 
     def _end(self, task: _Task) -> None:
         task.future.result()

@@ -20,5 +20,5 @@ tensor_scalar_arith_op src={addr=@x+768, num=[64]}, dst=@b, in_dtype=fp32, op0=M
 .stream dve
 tensor_reduce_arith_op src=@a, dst={addr=@sums, num=[1]}, out_dtype=fp32, op=ADD, op_dim=X, wait_mode=SEM_GE_IMM, wait_idx=1, semaphore_value=1, update_mode=SEM_INC_COMPLETE, update_idx=2
 tensor_reduce_arith_op src=@b, dst={addr=@sums+4, num=[1]}, out_dtype=fp32, op=ADD, op_dim=X, wait_mode=SEM_GE_IMM, wait_idx=1, semaphore_value=2, update_mode=SEM_INC_COMPLETE, update_idx=2
-tensor_reduce_arith_op src=@a, dst={addr=@sums+8, num=[1]}, out_dtype=fp32, op=ADD, op_dim=X, wait_mode=SEM_GE_IMM, wait_idx=1, semaphore_value=3, update_mode=SEM_INC_COMPLETE, update_idx=2
-tensor_reduce_arith_op src=@b, dst={addr=@sums+12, num=[1]}, out_dtype=fp32, op=ADD, op_dim=X, wait_mode=SEM_GE_IMM, wait_idx=1, semaphore_value=4, update_mode=SEM_INC_COMPLETE, update_idx=2
+tensor_reduce_arith_op src=@a, dst={addr=@sums+8, num=[1]}, out_dtype=fp32, op=ADD, op_dim=X, wait_mode=SEM_GE_IMM, wait_idx=1, semaphore_value=3
+tensor_reduce_arith_op src=@b, dst={addr=@sums+12, num=[1]}, out_dtype=fp32, op=ADD, op_dim=X, wait_mode=SEM_GE_IMM, wait_idx=1, semaphore_value=4

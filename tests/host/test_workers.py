@@ -34,19 +34,50 @@ def filled(machine: gp.Machine, threads: int, **more: Any) -> gp.NeuronCore:
     return core
 
 
+class Late:
+    """An executor of one thread that does nothing before somebody waits: whatever was not waited for comes too late."""
+
+    def __init__(self, max_workers: int) -> None:
+        assert max_workers == 1
+        self.queue: list[LateFuture] = []
+
+    def submit(self, function: Any, *args: Any) -> LateFuture:
+        self.queue.append(LateFuture(self, function, args))
+        return self.queue[-1]
+
+    def shutdown(self) -> None:
+        assert not self.queue
+
+
+class LateFuture:
+    """What `Late` will do, after all that it was given before."""
+
+    def __init__(self, executor: Late, function: Any, args: tuple[Any, ...]) -> None:
+        self.executor, self.function, self.args = executor, function, args
+
+    def done(self) -> bool:
+        return self not in self.executor.queue
+
+    def result(self) -> None:
+        while not self.done():
+            first = self.executor.queue.pop(0)
+            first.function(*first.args)
+
+
 @pytest.fixture
 def crowd(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many kernels were put aside at each moment, after each that was."""
+    """Kernels come as late as they may. In how many threads some are put aside, after each that was."""
     seen: list[int] = []
     real = Workers.__call__
 
     def call(self: Workers, stream: Any, segment: Any) -> Any:
         status = real(self, stream, segment)
         if status is None:
-            seen.append(len(self.tasks))
+            seen.append(len({t.thread for t in self.tasks}))
         return status
 
     monkeypatch.setattr(Workers, "__call__", call)
+    monkeypatch.setattr(workers, "ThreadPoolExecutor", Late)
     return seen
 
 
@@ -73,6 +104,16 @@ def test_independent_work_runs_at_once_and_gives_the_same(cayman: gp.Machine, cr
     two.run(program)
     assert 2 in crowd
     assert (one.memory.data == two.memory.data).all()
+
+
+def test_real_threads_give_the_same(cayman: gp.Machine) -> None:
+    program = cayman.assemble(pieces(8, *APART))
+    one, two, three = filled(cayman, 1), filled(cayman, 2), filled(cayman, 2)
+    one.run(program)
+    two.run(program)
+    three.run(program, schedule=5)
+    assert (one.memory.data == two.memory.data).all()
+    assert (one.memory.data == three.memory.data).all()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +145,7 @@ def test_what_can_meet_waits(cayman: gp.Machine, crowd: list[int], dve: str, poo
     assert (one.memory.data == two.memory.data).all()
 
 
-def test_neighbours_in_one_queue_never_run_at_once(cayman: gp.Machine, crowd: list[int]) -> None:
+def test_neighbours_in_one_queue_go_to_one_thread(cayman: gp.Machine, crowd: list[int]) -> None:
     program = cayman.assemble(
         pieces(
             1,
