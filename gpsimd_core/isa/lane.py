@@ -4,9 +4,10 @@
 compare with; `compiled(function)` is the same function built by numba, together with every lane it calls. numba is
 imported by the first call of `compiled`, so that whoever only lists, decodes or validates never pays for it.
 
-Three more words serve lanes. `@inlined` is `@lane` for a value that is always built into its caller, so that a loop over
+Four more words serve lanes. `@inlined` is `@lane` for a value that is always built into its caller, so that a loop over
 it keeps its vector width however long it is. `@primitive(native)` marks a small function that plain Python and the
-machine spell differently, such as a cast to 32 bits (`isa/lanes/words.py` has them all). `bind(function, NAME=...)` is
+machine spell differently, such as a cast to 32 bits (`isa/lanes/words.py` has them all); `@intrinsic(make)` marks one
+that the machine does by an instruction which numba cannot spell (`isa/lanes/caches.py`). `bind(function, NAME=...)` is
 the same lane with some of its globals replaced: one text serves two widths, or a loop is frozen to one format, whose
 numbers the compiler then folds.
 
@@ -23,19 +24,21 @@ Rules for a lane:
 from __future__ import annotations
 
 import enum
+import functools
 import hashlib
 import os
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["bind", "compiled", "inlined", "is_lane", "lane", "primitive"]
+__all__ = ["bind", "compiled", "inlined", "intrinsic", "is_lane", "lane", "primitive"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MARK = "__gpsimd_lane__"
 _INLINE = "__gpsimd_inline__"
 _NATIVE = "__gpsimd_native__"
+_INTRINSIC = "__gpsimd_intrinsic__"
 _twins: dict[Callable[..., Any], Callable[..., Any]] = {}
 _bound: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
@@ -62,6 +65,16 @@ def primitive(native: Callable[..., Any]) -> Callable[[F], F]:
 
     def mark(function: F) -> F:
         setattr(function, _NATIVE, native)
+        return function
+
+    return mark
+
+
+def intrinsic(make: Callable[[], Any]) -> Callable[[F], F]:
+    """Mark a function whose compiled spelling is the numba intrinsic that `make()` builds, when it is first needed."""
+
+    def mark(function: F) -> F:
+        setattr(function, _INTRINSIC, functools.cache(make))
         return function
 
     return mark
@@ -127,6 +140,8 @@ def _build(function: Callable[..., Any]) -> Callable[..., Any]:
         native = getattr(namespace.get(name), _NATIVE, None)
         if native is not None:
             namespace[name] = native if isinstance(native, type) else _njit()(native)
+        elif hasattr(namespace.get(name), _INTRINSIC):
+            namespace[name] = getattr(namespace[name], _INTRINSIC)()
     twin = _njit(forceinline=hasattr(function, _INLINE))(_clone(source, namespace, source.__qualname__))
     _take_numbers_as_numbers(twin)
     try:

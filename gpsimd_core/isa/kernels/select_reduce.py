@@ -15,6 +15,7 @@ from gpsimd_core.isa.enums import AccumCmd, Dtype, TensScalarRevOps
 from gpsimd_core.isa.kernels.pattern import BLOCK, block, flat, gather, scatter_masked, word_at
 from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
 from gpsimd_core.isa.lane import lane
+from gpsimd_core.isa.lanes.caches import prefetch
 from gpsimd_core.isa.lanes.convert import narrow_row, widen, widen_row
 from gpsimd_core.isa.lanes.words import i32, u32, u64
 from gpsimd_core.isa.lanestate import ACCUMULATOR
@@ -30,6 +31,9 @@ SUPPRESS, PROPAGATE, SELECT = 0, 1, 2
 _NAN_POLICIES = {"suppress": SUPPRESS, "propagate": PROPAGATE, "select": SELECT}
 NOTHING = -(1 << 31)
 """A key below that of every value."""
+
+AHEAD = 16
+"""How many channels before its turn a channel is fetched."""
 
 KIND, SIGNED, FLOAT = 0, 3, 1
 FP32 = int(Dtype.FP32)
@@ -170,6 +174,9 @@ def merge_tile(data: Any, out: Any, source: Any, lanes: Any, plan: Any, formats:
     is_hub = plan[DATA + 3] == FP32
     for c in range(plan[CHANNELS]):
         p = plan[PRED] + c * plan[PRED + 1]
+        prefetch(source, u64(p + AHEAD * plan[PRED + 1]))
+        prefetch(data, u64(first_source + (c + AHEAD) * source_pitch))
+        prefetch(out, u64(first_target + (c + AHEAD) * target_pitch))
         if prepared:
             for k in range(n):
                 flags[k] = (word_at(source, p + k * width, width) != 0) ^ inverted
