@@ -95,6 +95,7 @@ class _Roster:
         self.manager.add_hookspecs(hookspecs)
         self.titles: dict[str, str] = {}
         self.warnings: list[str] = []
+        self._callers: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
 
     def add_generation(self) -> None:
         found = [f for f in installed() if f.group == GROUP_GENERATIONS and f.name == self.generation]
@@ -164,6 +165,7 @@ class _Roster:
                 self.manager.unregister(name=name)
             raise _DoesNotLoad(str(e).replace("\n", " ")) from e
         self.titles[name] = title
+        self._callers.clear()
 
     def _refuse_unknown_hooks(self, plugin: object) -> None:
         known = [n for n, _ in inspect.getmembers(hookspecs, inspect.isfunction) if n.startswith("gpsimd_")]
@@ -175,15 +177,23 @@ class _Roster:
 
     def ask(self, hook: str, **args: Any) -> list[tuple[str, Any]]:
         """(owner, answer) of every plugin that implements a hook."""
+        if hook not in self._callers:
+            self._callers[hook] = list(self._one_by_one(hook))
         answers = []
-        everyone = [(n, p) for n, p in self.manager.list_name_plugin() if p is not None]
-        for name, plugin in everyone:
-            others = [p for _, p in everyone if p is not plugin]
-            caller = self.manager.subset_hook_caller(hook, remove_plugins=others)
+        for name, caller in self._callers[hook]:
             with self._blaming(name, hook):
                 found = caller(**args)
                 answers += [(name, answer) for answer in (found if isinstance(found, list) else [found])]
         return [(name, answer) for name, answer in answers if answer is not None]
+
+    def _one_by_one(self, hook: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+        """A caller for each plugin that implements a hook."""
+        asked = [i.plugin for i in getattr(self.manager.hook, hook).get_hookimpls()]
+        everyone = [(n, p) for n, p in self.manager.list_name_plugin() if p is not None]
+        for name, plugin in everyone:
+            if plugin in asked:
+                others = [p for _, p in everyone if p is not plugin]
+                yield name, self.manager.subset_hook_caller(hook, remove_plugins=others)
 
     def ask_for(self, hook: str, *kinds: type, **args: Any) -> list[tuple[str, Any]]:
         """(owner, value) of all values of these kinds that the plugins return from a hook."""
