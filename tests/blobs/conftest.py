@@ -192,16 +192,11 @@ def blobs(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[i
     if not host.generations():
         pytest.skip("needs a generation plugin")
     monkeypatch.setattr(host, "load", load_once)
-    from gpsimd_core.cli.blobs import command
-    from gpsimd_core.errors import GpsimdError
+    from gpsimd_core.cli import main
 
     def run(*args: object) -> tuple[int, str, str]:
         capsys.readouterr()
-        try:
-            code = command.main([str(a) for a in args], standalone_mode=False) or 0
-        except GpsimdError as e:
-            out, err = capsys.readouterr()
-            return e.exit_code, out, err + str(e)
+        code = main(["blobs", *(str(a) for a in args)])
         return code, *capsys.readouterr()
 
     return run

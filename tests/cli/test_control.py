@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gpsimd_core.cli.control import command
+from gpsimd_core.cli import cli
 from gpsimd_core.control import Trap, assemble
 from gpsimd_core.errors import BadInput, UsageError
 
 
 def control(*arguments: str, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(command, arguments, input=stdin)
+    return CliRunner().invoke(cli, ["control", *arguments], input=stdin)
 
 
 @pytest.fixture
