@@ -11,7 +11,7 @@ from timing import Row, together
 import gpsimd_core as gp
 from gpsimd_core.trace import Tracer
 
-COLUMNS = 4096
+COLUMNS = 8192
 
 
 def rows() -> Iterator[Row]:
@@ -21,7 +21,7 @@ def rows() -> Iterator[Row]:
 
 
 def threads() -> Iterator[Row]:
-    """POOL and DVE, each eight products of (128, 4096) fp16 tiles of its own; work that memory does not bound."""
+    """POOL and DVE, each eight products of (128, 8192) fp16 tiles of its own; work that memory does not bound."""
     machine = gp.load("cayman")
     text = "\n".join(f".tensor t{i} sbuf 0 {2 * COLUMNS * i} fp16 128x{COLUMNS} inout" for i in range(6))
     for engine, first in (("pool", 0), ("dve", 3)):
@@ -32,7 +32,7 @@ def threads() -> Iterator[Row]:
     one, two = (_filled(machine, n) for n in (1, 2))
     alone, both = together(lambda: one.run(program), lambda: two.run(program), 10)
     yield Row(
-        "two engines on (128, 4096) fp16 tiles, two threads", alone / both, 1.6, False, "x faster than one thread"
+        "two engines on (128, 8192) fp16 tiles, two threads", alone / both, 1.6, False, "x faster than one thread"
     )
 
 

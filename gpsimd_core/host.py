@@ -248,6 +248,8 @@ class _CoreRun:
 def _hooks(roster: _Roster) -> Hooks:
     manager = roster.manager
     manager.register(_CoreRun(), f"{CORE}:run")
+    wrapped = len(manager.hook.gpsimd_run.get_hookimpls()) > 1
+    run = manager.hook.gpsimd_run if wrapped else _CoreRun().gpsimd_run
 
     def observers(machine: Machine) -> tuple[Callable[[Any], None], ...]:
         return tuple(o for _, o in roster.ask_for("gpsimd_observers", Callable, machine=machine))  # type: ignore[arg-type]
@@ -260,6 +262,6 @@ def _hooks(roster: _Roster) -> Hooks:
             data=data, name=name, machine=machine
         ),
         observers=observers,
-        run=lambda core, program: manager.hook.gpsimd_run(core=core, program=program),
+        run=lambda core, program: run(core=core, program=program),
         blobs=blobs,
     )

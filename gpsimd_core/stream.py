@@ -312,7 +312,7 @@ class Stream:
 
     def note(self, segment: Segment, status: np.ndarray[Any, Any]) -> None:
         """Take in what the kernels of a segment said."""
-        for position in np.flatnonzero(status & UNDEFINED_READ) if status.any() else ():
+        for position in np.flatnonzero(status & UNDEFINED_READ) if any(status.tobytes()) else ():
             name = segment.steps[position].name
             text = f"{name} used an accumulator lane that holds no value; 7fc00000 stood in"
             self.notices.append(Notice(index=segment.indices[position], text=text, engine=self.engine))

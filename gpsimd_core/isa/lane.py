@@ -116,17 +116,17 @@ def compiled(function: F) -> F:
         function: what `@lane` marked.
 
     Returns:
-        A callable with the same results. Under `NUMBA_DISABLE_JIT=1` it is `function` itself.
+        A callable with the same results. Under `NUMBA_DISABLE_JIT=1` it is `function` itself, unless built before.
 
     Raises:
         TypeError: `function` is no lane.
     """
-    if not is_lane(function):
-        raise TypeError(f"{function!r} is not marked with @lane")
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return function
     twin = _twins.get(function)
     if twin is None:
+        if not is_lane(function):
+            raise TypeError(f"{function!r} is not marked with @lane")
+        if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+            return function
         twin = _twins[function] = _build(function)
     return twin  # type: ignore[return-value]
 
@@ -199,6 +199,11 @@ def _lanes_called(function: types.FunctionType) -> dict[str, Callable[..., Any]]
     return found
 
 
+def _spelled_by_hand(function: types.FunctionType) -> list[types.FunctionType]:
+    found: list[Any] = [function.__globals__.get(name) for name in function.__code__.co_names]
+    return [_plain(f) for f in found if hasattr(f, _NATIVE) or hasattr(f, _INTRINSIC)]
+
+
 def _stamps(function: types.FunctionType) -> set[tuple[str, int, int | str]]:
     files: set[str] = set()
     numbers: set[str] = set()
@@ -209,6 +214,7 @@ def _stamps(function: types.FunctionType) -> set[tuple[str, int, int | str]]:
             continue
         seen.add(here)
         files.add(here.__code__.co_filename)
+        files |= {spelled.__code__.co_filename for spelled in _spelled_by_hand(here)}
         numbers |= {text for name in here.__code__.co_names if (text := _number(name, here.__globals__.get(name)))}
         todo += [_plain(called) for called in _lanes_called(here).values()]
     status = {name: os.stat(name) for name in files if os.path.exists(name)}

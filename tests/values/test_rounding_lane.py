@@ -95,4 +95,5 @@ def test_a_cache_entry_depends_on_numbers_from_elsewhere(monkeypatch: pytest.Mon
 
 def test_without_compilation_a_lane_is_its_own_twin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    assert compiled(offset) is offset
+    fresh = bind(offset, OFFSET=7)
+    assert compiled(fresh) is fresh

@@ -14,7 +14,7 @@ import numpy as np
 from gpsimd_core.isa.enums import AccumCmd, Dtype, TensScalarRevOps
 from gpsimd_core.isa.kernels.pattern import BLOCK, block, flat, gather, scatter_masked, word_at
 from gpsimd_core.isa.kernels.read_accumulator import UNDEFINED_READ
-from gpsimd_core.isa.lane import lane
+from gpsimd_core.isa.lane import bind, lane
 from gpsimd_core.isa.lanes.caches import prefetch
 from gpsimd_core.isa.lanes.convert import narrow_row, widen, widen_row
 from gpsimd_core.isa.lanes.words import i32, u32, u64
@@ -34,6 +34,9 @@ NOTHING = -(1 << 31)
 
 AHEAD = 16
 """How many channels before its turn a channel is fetched."""
+
+UNUSED = 0
+"""How many bits of a 32-bit word the elements leave free; `merge_bytes` and `merge_halves` have it otherwise."""
 
 KIND, SIGNED, FLOAT = 0, 3, 1
 FP32 = int(Dtype.FP32)
@@ -97,8 +100,11 @@ def fold_max(new: int, state: int, policy: int) -> int:
 
 
 @lane
-def merge_floats(predicate: Any, p: int, data: Any, s: int, out: Any, d: int, n: int, sign: int, last: int) -> int:
-    """Copy a channel's floating codes where the predicate is non-zero; gives the key of the largest copied value.
+def merge_floats(predicate: Any, p: int, data: Any, s: int, out: Any, d: int, n: int, last: int) -> int:
+    """Copy a channel's floating codes where the predicate is non-zero; gives the largest one copied, or -1.
+
+    Codes compare as signed words: aligned to the top, negative ones mirrored, and moved up until every NaN has wrapped
+    around to below -inf.
 
     Offsets are unsigned words, which index without a test for negative ones.
 
@@ -107,28 +113,33 @@ def merge_floats(predicate: Any, p: int, data: Any, s: int, out: Any, d: int, n:
         data, s: unsigned codes, and their offset.
         out, d: where they go, and its offset.
         n: elements.
-        sign: the sign bit of the format.
         last: largest magnitude code that is no NaN.
     """
-    best = i32(NOTHING)
-    low, top, none = i32(sign - 1), i32(last), i32(NOTHING)
+    low, none = i32(0x7FFFFFFF), i32(NOTHING)
+    top = i32(last << UNUSED)
+    up = i32(low - top)
+    best = none
     for k in range(n):
         i = u64(k)
         code = data[s + i]
         holds = predicate[p + i] != 0
-        magnitude = i32(i32(code) & low)
-        key = i32(~magnitude) if i32(code) != magnitude else magnitude
-        key = key if holds & (magnitude <= top) else none
+        word = i32(i32(code) << UNUSED)
+        mirrored = i32(word ^ low)
+        key = i32((mirrored if word < 0 else word) + up)
+        key = key if holds else none
         out[d + i] = code if holds else out[d + i]
         best = max(best, key)
-    return best
+    if best < i32(i32(~top) + up):
+        return -1
+    word = i32(best - up)
+    return int(u32(word if word >= 0 else i32(word ^ low)) >> u32(UNUSED))
 
 
 @lane
 def merge_integers(predicate: Any, p: int, data: Any, s: int, out: Any, d: int, n: int, sign: int) -> int:
     """As `merge_floats` for integers of at most 16 bits; `sign` is their sign bit, 0 for unsigned ones."""
-    best = i32(NOTHING)
     bit, none = i32(sign), i32(NOTHING)
+    best = none
     for k in range(n):
         i = u64(k)
         code = data[s + i]
@@ -137,7 +148,9 @@ def merge_integers(predicate: Any, p: int, data: Any, s: int, out: Any, d: int, 
         key = key if holds else none
         out[d + i] = code if holds else out[d + i]
         best = max(best, key)
-    return best
+    if best == none:
+        return -1
+    return int(u32(best) & (u32(0xFFFFFFFF) >> u32(UNUSED)))
 
 
 @lane
@@ -163,8 +176,7 @@ def merge_tile(data: Any, out: Any, source: Any, lanes: Any, plan: Any, formats:
     n, size, width = plan[ELEMENTS], plan[DATA + 2], plan[PRED + 2]
     fmt = formats[plan[DATA + 3]]
     floating = fmt[KIND] == FLOAT
-    sign = 1 << (8 * size - 1)
-    bit = sign if fmt[SIGNED] != 0 else 0
+    sign = 1 << (8 * size - 1) if fmt[SIGNED] != 0 else 0
     inverted = plan[INVERT] != 0
     prepared = inverted or width > 1
     flags = np.empty(n if prepared else 0, np.uint8)
@@ -183,19 +195,25 @@ def merge_tile(data: Any, out: Any, source: Any, lanes: Any, plan: Any, formats:
             p = 0
         s, d = u64(first_source + c * source_pitch), u64(first_target + c * target_pitch)
         if floating:
-            best = merge_floats(predicate, u64(p), data, s, out, d, n, sign, fmt[READ_LAST])
-            code = u32(best) if best >= 0 else u32(u32(~best) | u32(sign))
+            code = merge_floats(predicate, u64(p), data, s, out, d, n, fmt[READ_LAST])
         else:
-            best = merge_integers(predicate, u64(p), data, s, out, d, n, bit)
-            code = u32(best) & u32(2 * sign - 1)
+            code = merge_integers(predicate, u64(p), data, s, out, d, n, sign)
         at = plan[LANE] + c
         state = begin(lanes, plan, at, status, r)
-        if best != NOTHING:
+        if code >= 0:
             value = u32(code) if is_hub else u32(widen(u32(code), fmt))
             state = fold_max(value, u32(state), SUPPRESS)
         lanes[at, plan[COLUMN]] = u32(state)
         if plan[CONTINUES] == 0:  # going on from an undefined lane defines nothing
             lanes[at, plan[COLUMN] + 1] = plan[DEFINES]
+
+
+def _narrower(bits: int) -> Any:
+    floats, integers = bind(merge_floats, UNUSED=32 - bits), bind(merge_integers, UNUSED=32 - bits)
+    return bind(merge_tile, merge_floats=floats, merge_integers=integers)
+
+
+merge_bytes, merge_halves = _narrower(8), _narrower(16)
 
 
 @lane
@@ -262,8 +280,8 @@ def run(memory: Any, source: Any, lanes: Any, formats: Any, rows: Any, status: A
         if plan[FAST] == 0:
             walk_tile(memory, source, lanes, plan, formats, status, r)
         elif size == 1:
-            merge_tile(source, memory, source, lanes, plan, formats, status, r)
+            merge_bytes(source, memory, source, lanes, plan, formats, status, r)
         elif size == 2:
-            merge_tile(source.view(np.uint16), memory.view(np.uint16), source, lanes, plan, formats, status, r)
+            merge_halves(source.view(np.uint16), memory.view(np.uint16), source, lanes, plan, formats, status, r)
         else:
             merge_tile(source.view(np.uint32), memory.view(np.uint32), source, lanes, plan, formats, status, r)
