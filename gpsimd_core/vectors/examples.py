@@ -9,7 +9,16 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from gpsimd_core.errors import BadInput, BadValue, Fault, NotExecutable, PluginTrouble, Unsupported, UsageError
+from gpsimd_core.errors import (
+    BadInput,
+    BadValue,
+    Fault,
+    NotExecutable,
+    PluginTrouble,
+    Unsupported,
+    UsageError,
+    Violated,
+)
 from gpsimd_core.isa.formats import Format
 from gpsimd_core.vectors import values
 from gpsimd_core.vectors.report import FAILED, NOT_RUN, PASSED, UNSUPPORTED, Difference, Outcome
@@ -25,6 +34,8 @@ MachineLoader = Callable[[str, Mapping[str, Any]], "Machine"]
 
 ALIGN = 64
 """Bytes between the starts of two tensors are a multiple of this."""
+
+SOURCES, RESULTS = ("src0", "src1", "src", "pred", "imm0", "imm1"), ("dst", "accumulator")
 
 
 @frozen(kw_only=True, eq=False)
@@ -96,14 +107,23 @@ def _step(raw: Any, place: Place) -> Step:
     for name, value in raw["fields"].items():
         if type(value) not in (int, float, str):
             raise place.wrong(f"field {name} is {value!r}; it must be a number, a member's name or eight hex digits")
-    sources, results = ("src0", "src1", "src", "imm0", "imm1"), ("dst", "accumulator")
-    return Step(
+    step = Step(
         opcode=raw["opcode"],
         fields=raw["fields"],
-        inputs=_tensors(raw["inputs"], sources, place.at("inputs")),
-        before=_tensors(raw.get("before", {}), results, place.at("before")),
-        expected=_tensors(raw.get("expected", {}), results, place.at("expected")),
+        inputs=_tensors(raw["inputs"], SOURCES, place.at("inputs")),
+        before=_tensors(raw.get("before", {}), RESULTS, place.at("before")),
+        expected=_tensors(raw.get("expected", {}), RESULTS, place.at("expected")),
     )
+    if len({len(tensor.codes) for tensor in step.inputs.values()}) > 1:
+        raise place.at("inputs").wrong("all tensors of a step have the same number of channels")
+    before, after = step.before.get("dst"), step.expected.get("dst")
+    if before and after and (before.dtype, before.codes.shape) != (after.dtype, after.codes.shape):
+        raise place.wrong("dst has another dtype or shape before than expected")
+    for where, tensors in (("before", step.before), ("expected", step.expected)):
+        lanes = tensors.get("accumulator")
+        if lanes and (lanes.dtype.name, lanes.codes.shape[1]) != ("fp32", 1):
+            raise place.at(where).wrong("an accumulator is one fp32 value a channel")
+    return step
 
 
 def _tensors(raw: dict[str, Any], allowed: tuple[str, ...], place: Place) -> dict[str, TensorData]:
@@ -166,6 +186,8 @@ def run_example(example: Example, machine_loader: MachineLoader, compiled: bool)
         status, reason, differences = NOT_RUN, str(error), []
     except (BadValue, UsageError) as error:
         raise BadInput(f"{', '.join(example.place.parts)}: {error}") from None
+    except Violated as error:
+        status, differences = FAILED, [Difference(name="validation", expected="no violation", found=str(error))]
     except Fault as error:
         status, differences = FAILED, [Difference(name="execution", expected="no fault", found=str(error))]
     return Outcome(
@@ -185,42 +207,48 @@ def _execute(example: Example, machine: Machine, fast: bool, how: str) -> Iterat
     core = NeuronCore(machine, compiled=fast)
     offset = 0
     for number, step in enumerate(example.steps, 1):
-        result = _result(step)
+        result = _result(machine, step, example.place.at(f"step {number}"))
+        placed = step.inputs | ({"dst": result} if result else {})
         places: dict[str, int] = {}
-        for name, tensor in (*step.inputs.items(), ("dst", result)):
+        for name, tensor in placed.items():
             places[name] = offset
             offset += -(-tensor.codes.shape[1] * tensor.codes.itemsize // ALIGN) * ALIGN
         for name, tensor in step.inputs.items():
             core.sbuf.write(_bytes(tensor), offset=places[name])
         if "dst" in step.before:
-            core.sbuf.write(_bytes(result), offset=places["dst"])
+            core.sbuf.write(_bytes(step.before["dst"]), offset=places["dst"])
         if "accumulator" in step.before:
             lanes = step.before["accumulator"].codes[:, 0].astype(np.uint32)
             core.accumulators.store("dve", 0, lanes.view(np.float32))
-        core.run(_record(machine, step, result, places))
+        core.run(_record(machine, step, placed, places))
         if "dst" in step.expected:
-            stored = core.sbuf.read(offset=places["dst"], shape=_bytes(result).shape, dtype="uint8")
-            found = stored.view(result.codes.dtype)
-            yield from _differences(f"step {number} dst", step.expected["dst"], found, how)
+            wanted = step.expected["dst"]
+            stored = core.sbuf.read(offset=places["dst"], shape=_bytes(wanted).shape, dtype="uint8")
+            yield from _differences(f"step {number} dst", wanted, stored.view(wanted.codes.dtype), how)
         if "accumulator" in step.expected:
             wanted = step.expected["accumulator"]
             held = core.accumulators["dve"][: len(wanted.codes), None].view(np.uint32)
             yield from _differences(f"step {number} accumulator", wanted, held, how)
 
 
-def _result(step: Step) -> TensorData:
-    """The destination: what is expected or was there before, else as the last source."""
+def _result(machine: Machine, step: Step, place: Place) -> TensorData | None:
+    """The destination: what is expected or was there before, else as the last source; none where the layout has none."""
     known = step.before.get("dst") or step.expected.get("dst")
-    if known is not None:
-        return known
-    return [tensor for name, tensor in step.inputs.items() if name.startswith("src")][-1]
+    if "dst" not in machine.layouts[machine.opcode_of(step.opcode)].by_name:
+        if known is not None:
+            raise place.wrong("this opcode has no dst")
+        return None
+    sources = [tensor for name, tensor in step.inputs.items() if not name.startswith("imm")]
+    if known is None and not sources:
+        raise place.wrong("neither dst nor a source tells the shape of the destination")
+    return known or sources[-1]
 
 
 def _bytes(tensor: TensorData) -> NDArray[np.uint8]:
     return np.ascontiguousarray(tensor.codes).view(np.uint8).reshape(len(tensor.codes), -1)
 
 
-def _record(machine: Machine, step: Step, result: TensorData, places: Mapping[str, int]) -> bytes:
+def _record(machine: Machine, step: Step, placed: Mapping[str, TensorData], places: Mapping[str, int]) -> bytes:
     from gpsimd_core.program import Bits, Tensor
 
     fields: dict[str, Any] = {}
@@ -231,7 +259,7 @@ def _record(machine: Machine, step: Step, result: TensorData, places: Mapping[st
         field = layout.by_name.get(name)
         if field is not None and field.kind == "imm" and field.dtype and (is_bits or isinstance(value, float)):
             fields.setdefault(field.dtype, "FP32")
-    for name, tensor in (*step.inputs.items(), ("dst", result)):
+    for name, tensor in placed.items():
         if name.startswith("imm"):
             fields[name] = places[name]
             field = layout.by_name.get(name)

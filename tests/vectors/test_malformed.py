@@ -307,6 +307,11 @@ def test_leaf_rows_among_engine_rows(change, message, vectors):
 # Instructions
 
 
+ROW = {"dtype": "fp32", "rows": [{"n": 2, "row": [1.0]}]}
+BYTES = {"dtype": "uint8", "rows": [{"n": 2, "row": [1, 0]}]}
+TWO = {"dtype": "fp32", "rows": [{"n": 2, "row": [1.0, 2.0]}]}
+
+
 def changed(examples, path, value):
     at = examples["example"][0]
     for key in path[:-1]:
@@ -346,6 +351,11 @@ def changed(examples, path, value):
         ),
         (["step", 0, "inputs", "src0", "rows", 0, "row"], {"rep": 1, "n": 0}, r"n is 0; it counts elements"),
         (["step", 0, "inputs", "src0", "rows", 0, "row"], {"start": 1, "step": 1.0, "n": 2}, r"numbers of one kind"),
+        (["step", 0, "inputs", "src0", "rows", 0, "n"], 3, r"step 1, inputs: all tensors .* same number of channels"),
+        (["step", 0, "before"], {"dst": BYTES}, r"step 1: dst has another dtype or shape before"),
+        (["step", 0, "before"], {"dst": ROW}, r"step 1: dst has another dtype or shape before than expected"),
+        (["step", 0, "before"], {"accumulator": BYTES}, r"before: an accumulator is one fp32 value"),
+        (["step", 0, "expected"], {"accumulator": TWO}, r"expected: an accumulator is one fp32 value a channel"),
     ],
 )
 def test_examples(path, value, message, examples):
@@ -358,6 +368,8 @@ def test_examples(path, value, message, examples):
         (["step", 0, "fields", "op9"], "ADD", r"example select: .*op9"),
         (["step", 0, "fields", "op0"], "PLUS", r"example select: .*PLUS"),
         (["step", 0, "opcode"], 0xFE, r"example select: .*0xFE"),
+        (["step", 0], {"opcode": 0x9B, "fields": {}, "inputs": {}}, r"step 1: neither dst nor a source"),
+        (["step", 0], {"opcode": 0x70, "fields": {}, "inputs": {"src": TWO}, "before": {"dst": TWO}}, r"has no dst"),
     ],
 )
 def test_what_only_a_machine_knows(path, value, message, examples, load):

@@ -277,3 +277,13 @@ def test_the_files_themselves_fail_when_a_digit_is_changed(tmp_path):
     path.write_text(text.replace('o = ["000fffe0"]', 'o = ["000fffe1"]'), "utf-8")
     report = gp.check_vectors(path)
     assert [(outcome.group, outcome.row) for outcome in report.failed] == [("radd_nx16", 2)]
+
+
+def test_a_step_that_breaks_a_rule_fails_with_the_rule(examples, load):
+    examples["example"][0]["step"][0]["fields"]["op1"] = "ADD"
+    report = gp.check_vectors(
+        examples, machine_loader=lambda profile, policies: load("cayman", profile, dict(policies))
+    )
+    _, (found,) = difference(report)
+    assert (found.name, found.expected) == ("validation", "no violation")
+    assert "op1" in found.found
