@@ -29,6 +29,10 @@ FEW = 4
 """Channels on which a kernel is tried."""
 
 
+SCALARS = 4
+"""What all per-lane state holds at first: accumulators are defined, and that many scalars preloaded."""
+
+
 @frozen(kw_only=True, eq=False)
 class Ran:
     """What one record did to a bench."""
@@ -71,7 +75,7 @@ class Bench:
         self.data = self.core.memory.data
         self.data[...] = np.resize(noise, self.data.size)
         self.before = self.data.copy()
-        self.core.lanes[...] = 1
+        self.core.lanes[...] = SCALARS
         self.core.registers.values[...] = 0x100
         self.core.registers.defined[...] = True
         self._plain: dict[bytes, Ran] = {}
@@ -176,6 +180,26 @@ def _narrowed(subject: Subject, record: bytes) -> bytes:
     return raw.tobytes() if subject.machine.validate(raw).ok else record
 
 
+def every_kernel_is_tried(subject: Subject) -> list[str]:
+    """For each instruction that executes some legal record runs, so that the other checks have something to judge."""
+    tried = {instruction.name for _, instruction, _ in _trials(subject)}
+    return [
+        f"{i.name}: no record is given that runs by itself; give `records` or a vector" + _last_trouble(subject, i)
+        for i in subject.executing
+        if i.name not in tried
+    ]
+
+
+def _last_trouble(subject: Subject, instruction: Instruction) -> str:
+    said = ""
+    for record in subject.legal(instruction):
+        try:
+            subject.bench.plain(record)
+        except GpsimdError as e:
+            said = f" (the last one: {e})"
+    return said
+
+
 def compiled_equals_uncompiled(subject: Subject) -> list[str]:
     """The compiled kernel gives the same bits as the same function in plain Python."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
@@ -255,5 +279,6 @@ def _greatest(p: Placed, codes: Array) -> Array:
 
 
 CHECKS: dict[str, Callable[[Subject], list[str]]] = {
-    check.__name__: check for check in (compiled_equals_uncompiled, writes_only_its_outputs, dead_lanes_are_inert)
+    check.__name__: check
+    for check in (every_kernel_is_tried, compiled_equals_uncompiled, writes_only_its_outputs, dead_lanes_are_inert)
 }

@@ -192,6 +192,15 @@ def test_no_vectors(judge, widget):
     assert "no legal record is known" in found["rules_fail_alone"]
 
 
+def test_a_kernel_that_no_record_reaches(judge, widget):
+    def missing(step):
+        return "a table"
+
+    found = said(judge(evolve(widget.double, ready=missing)))
+    assert "widget_double: no record is given that runs by itself" in found["every_kernel_is_tried"]
+    assert "(the last one: widget_double: a table" in found["every_kernel_is_tried"]
+
+
 def test_failing_vector(judge, widget, tmp_path):
     wrong = tmp_path / "wrong.toml"
     wrong.write_text(widget.vectors.read_text("utf-8").replace('["40400000"', '["40400001"'), "utf-8")
