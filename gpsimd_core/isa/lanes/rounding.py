@@ -106,9 +106,9 @@ def threshold(mode: int, sign: int, odd: int, draw: int) -> int:
     if mode == RNE:
         return integer(word(half - odd))
     if mode == RPI:
-        return never if sign else integer(0)
+        return integer(word(word(0) - sign) >> word(1))  # zero, or never
     if mode == RMI:
-        return integer(0) if sign else never
+        return integer(word(sign - word(1)) >> word(1))  # never, or zero
     if mode == RNA:
         return integer(word(half - word(1)))
     if mode == STOCHASTIC:
@@ -141,16 +141,15 @@ def scaled(magnitude: int, target: tuple[int, ...], mode: int) -> tuple[int, int
 
     The count stops where nothing is kept and less than half a step remains.
     """
-    first = word(word(1) << word(FRACTION_BITS))
-    mantissa = word(magnitude & word(first - word(1)))
-    # To nearest and toward zero, a subnormal pattern counts for nothing whether it has a hidden bit or not.
-    hidden = first if mode in (RNE, RTZ, RNA) or magnitude >= first else word(0)
-    normal = magnitude >= target[2]
-    significand = word(magnitude - target[1]) if normal else word(mantissa | hidden)
-    wanted = integer(integer(target[3]) - integer(magnitude >> word(FRACTION_BITS)))
-    count = integer(target[0]) if normal else min(wanted, integer(WIDTH - 1))
-    beyond = integer(0) if normal else integer(wanted - count)
-    return significand, word(count), word(beyond)
+    exponent = word(magnitude >> word(FRACTION_BITS))
+    if mode not in (RNE, RTZ, RNA):  # to nearest and toward zero, a subnormal pattern counts for nothing anyway
+        exponent = max(exponent, word(1))
+    exponent = min(exponent, word(target[2] >> word(FRACTION_BITS)))
+    hidden = word(target[2] - target[1])
+    significand = word(word(magnitude - word(exponent << word(FRACTION_BITS))) + hidden)
+    wanted = integer(integer(target[3]) - integer(exponent))
+    count = min(wanted, integer(WIDTH - 1))
+    return significand, word(count), word(integer(wanted - count))
 
 
 @inlined
@@ -174,11 +173,12 @@ def narrow(bits: int, target: tuple[int, ...], mode: int, draw: int) -> int:
         fraction = integer(word(fraction) >> min(beyond, word(WIDTH - 1)))
     kept = stepped(word(significand >> count), fraction, sign, mode, draw)
     limit = target[6] if sign else target[5]
-    limit = target[7] if magnitude == infinity else limit
+    limit = target[7] if magnitude >= infinity else limit
     kept = min(kept, limit)
-    negative = word(0) if kept == target[8] else word(sign << target[10])
-    code = word(word(kept << target[11]) | negative)
-    return target[9] if magnitude > infinity else code
+    nan = magnitude > infinity  # which so far stands where an infinity does
+    kept = word(kept ^ (word(target[7] ^ word(target[9] >> target[11])) if nan else word(0)))
+    negative = word(0) if nan | (kept == target[8]) else word(sign << target[10])
+    return word(word(kept << target[11]) | negative)
 
 
 @lane
