@@ -251,7 +251,11 @@ def _hooks(roster: _Roster) -> Hooks:
     wrapped = len(manager.hook.gpsimd_run.get_hookimpls()) > 1
     run = manager.hook.gpsimd_run if wrapped else _CoreRun().gpsimd_run
 
+    observed = bool(manager.hook.gpsimd_observers.get_hookimpls())
+
     def observers(machine: Machine) -> tuple[Callable[[Any], None], ...]:
+        if not observed:
+            return ()
         return tuple(o for _, o in roster.ask_for("gpsimd_observers", Callable, machine=machine))  # type: ignore[arg-type]
 
     def blobs(gen: Generation) -> tuple[Any, ...]:
