@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpsimd_core.encoding import base_record, pattern
+from gpsimd_core.encoding import base_record, derived, pattern
 from gpsimd_core.errors import BadValue
 from gpsimd_core.isa.dtypes import BY_CODE, SIZES
 from gpsimd_core.isa.enums import Dtype, ImmSrc
@@ -104,6 +104,9 @@ class _Writer:
         base = np.broadcast_to(base_record(self.machine, opcode, self.layout), raw.shape).copy()
         for t in self.places.tensors:
             self._refer(t, base, given)
+        for name, numbers in derived(self.machine, opcode, self.columns).items():
+            for row, number in zip(base, numbers.tolist(), strict=True):
+                self.layout.store(row, name, number)
         order = _fields(self.layout)
         for f, mask in order:
             rows = np.flatnonzero(((raw ^ base) & mask).any(axis=1)).tolist()

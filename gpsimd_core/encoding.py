@@ -11,14 +11,14 @@ import numpy as np
 from gpsimd_core.errors import BadValue
 from gpsimd_core.isa.dtypes import BY_CODE, code_of
 from gpsimd_core.isa.enums import Dtype, ImmSrc
-from gpsimd_core.isa.layout import RECORD_BYTES, Field, RecordLayout
+from gpsimd_core.isa.layout import RECORD_BYTES, Columns, Field, RecordLayout
 from gpsimd_core.memory import flat_address
 from gpsimd_core.tensors import BadField, Bits, Tensor, dtype_text
 
 if TYPE_CHECKING:
     from gpsimd_core.machine import Machine
 
-__all__ = ["base_record", "encode", "immediate_bits", "layout_of", "pattern"]
+__all__ = ["base_record", "derived", "encode", "immediate_bits", "layout_of", "pattern"]
 
 
 def layout_of(machine: Machine, opcode: int, fields: Mapping[str, Any]) -> RecordLayout:
@@ -34,19 +34,38 @@ def layout_of(machine: Machine, opcode: int, fields: Mapping[str, Any]) -> Recor
 
 
 def base_record(machine: Machine, opcode: int, layout: RecordLayout) -> np.ndarray[Any, Any]:
-    """A record in which every field has the one value that its rules allow, else zero: uint8, shape (64,)."""
+    """A record in which every field has the one number that its rules allow, else zero: uint8, shape (64,)."""
+    return _template(machine, opcode, layout)[0].copy()
+
+
+def derived(machine: Machine, opcode: int, columns: Columns) -> dict[str, np.ndarray[Any, Any]]:
+    """What rules force by other fields of a record: leaf to one number a record, 0 where the leaf cannot hold it."""
+    found = {}
+    for name, value in _template(machine, opcode, columns.layout)[1]:
+        low, high = columns.layout.leaves[name].limits()
+        numbers = value(columns)
+        found[name] = np.where((numbers >= low) & (numbers <= high), numbers, 0)
+    return found
+
+
+def _template(machine: Machine, opcode: int, layout: RecordLayout) -> tuple[np.ndarray[Any, Any], list[Any]]:
+    """Of one opcode: the record of all forced numbers, and (leaf, function) of those that other fields decide."""
     cache = machine.facts.templates
     key = opcode if layout is machine.layouts[opcode] else ~opcode
     found = cache.get(key)
     if found is None:
-        found = np.zeros(RECORD_BYTES, np.uint8)
-        found[0] = opcode
+        record, functions = np.zeros(RECORD_BYTES, np.uint8), []
+        record[0] = opcode
         for bound in machine.books[machine.opcodes[opcode].name].rules:
             for name, value in bound.rule.default:
-                if name in layout.leaves:
-                    layout.store(found, name, value)
-        cache[key] = found
-    return found.copy()
+                if name not in layout.leaves:
+                    continue
+                if callable(value):
+                    functions.append((name, value))
+                else:
+                    layout.store(record, name, value)
+        found = cache[key] = record, functions
+    return found
 
 
 def encode(machine: Machine, name: str, /, **fields: Any) -> bytes:
@@ -59,7 +78,7 @@ def encode(machine: Machine, name: str, /, **fields: Any) -> bytes:
             and `num`; immediates as float (a value of their dtype), int (of an integer dtype), `Bits`, or a `Tensor`
             that holds one element a partition; addresses as number or `Tensor`; single leaves by their dotted name
             (`src0.num_elem[1]`). What is left out takes the one value its rules allow, else zero; dtypes and
-            num_active_channels follow from the tensors.
+            num_active_channels follow from the tensors, element counts from the patterns.
 
     Returns:
         64 bytes. Nothing is judged beyond what a field can hold: see `validate`.
@@ -88,6 +107,9 @@ def encode(machine: Machine, name: str, /, **fields: Any) -> bytes:
             layout.write(record, f.name, immediate_bits(machine, layout, record, f, value))
         except BadValue as e:
             raise BadField(str(e), f.name) from None
+    for name, numbers in derived(machine, opcode, Columns(layout, record[None])).items():
+        if name not in fields:
+            layout.store(record, name, int(numbers[0]))
     return record.tobytes()
 
 

@@ -182,8 +182,9 @@ class Rule:
     """Names of rules it stands on; not checked where one of them failed or was not checked."""
     sets: tuple[str, ...] = ()
     """Named sets it looks up; resolved when the machine is built."""
-    default: tuple[tuple[str, int], ...] = ()
-    """Field values that this rule forces when a field is left out by a writer."""
+    default: tuple[tuple[str, int | Callable[[Any], Any]], ...] = field(default=(), eq=False)
+    """Field values that this rule forces when a field is left out by a writer: a number, or a function of the columns
+    of the other fields that gives one for each record."""
     warning: bool = False
     """A warning, which becomes a violation under `strict`."""
     open: str = ""

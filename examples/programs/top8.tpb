@@ -6,7 +6,7 @@
 .tensor best   sbuf 0 0x2000 fp32   128x8  out
 .tensor places sbuf 0 0x2100 uint32 128x8  out
 
-memset dst=@kept, set_value=0xff800000, dst_element_count=64      ; -infinity
+memset dst=@kept, set_value=0xff800000                            ; -infinity
 copy_predicated src0=@mask, src1=@scores, dst=@kept
 max8 src=@kept, dst=@best
 match_value_load src=@best

@@ -72,7 +72,7 @@ def rule(
     *,
     needs: tuple[str, ...] = (),
     sets: tuple[str, ...] = (),
-    default: dict[str, int] | None = None,
+    default: dict[str, int | Callable[[Columns], Any]] | None = None,
     warning: bool = False,
     open: str = "",
     evidence: Evidence = _UNSET,
@@ -106,7 +106,7 @@ def member_of(field: str, code: type[Code], **more: Any) -> Rule:
 def field_in(field: str, *members: int, **more: Any) -> Rule:
     """The field is one of these numbers; the first of a single one is the writer's default."""
     allowed = " ".join(f"{m.name} ({int(m)})" if isinstance(m, Code) else _plain_number(m) for m in members)
-    default = {field: int(members[0])} if len(members) == 1 else None
+    default: dict[str, int | Callable[[Columns], Any]] | None = {field: int(members[0])} if len(members) == 1 else None
     return rule(
         "field_in" if len(members) > 1 else "field_is", field, (field,),
         lambda c, f: one_of(c[field], members), allowed, default=default, **more,

@@ -134,7 +134,7 @@ SPLIT = [
     "copy src=@a, dst=@c",
     "cast src=@a, dst=@d",
     "tensor_reduce_arith_op src=@f, dst=@e, op=ADD_INT, op_dim=X",
-    "memset dst=@c, dst_element_count=6, set_value=0x40e00000",
+    "memset dst=@c, set_value=0x40e00000",
 ]
 
 

@@ -47,6 +47,20 @@ def test_what_is_left_out_is_encodes_default(machine: gp.Machine) -> None:
     assert bytes(machine.assemble("select_reduce")) == machine.encode("select_reduce")
 
 
+def test_a_count_that_the_rules_derive_is_left_out_and_another_is_printed(machine: gp.Machine) -> None:
+    short = "memset set_value=0x7fc00000, dst=@y"
+    program = machine.assemble(HEAD + short)
+    assert program[-1].fields["dst_element_count"] == 64
+    assert machine.validate(program).ok
+    assert short in machine.disassemble(program)
+    other = machine.assemble(HEAD + short + ", dst_element_count=0")
+    assert other[-1].fields["dst_element_count"] == 0
+    assert "dst_element_count=0" in machine.disassemble(other)
+    assert bytes(machine.assemble(machine.disassemble(other))) == bytes(other)
+    beyond = machine.encode("memset", dst={"addr": 0, "num": [0xFFFF] * 4, "step": [0] * 4}, dtype="fp32")
+    assert machine.decode(beyond)[0].fields["dst_element_count"] == 0  # no u32 holds the product
+
+
 def test_names_are_read_in_any_case_and_numbers_in_two_bases(any_machine: gp.Machine) -> None:
     texts = [
         "select_reduce op1=MAX, accumulator_cmd=ZERO_ACCUMULATE, wait_idx=16, src0_dtype=UINT8",

@@ -60,7 +60,7 @@ MEMSET = Instruction(
         (4, field_is("serialization_mode", 0)),
         (5, rule(
             "dst_element_count", "", ("dst_element_count", "dst.num_elem"), _counted, "the product of the dst counts",
-            needs=valid("dst"),
+            needs=valid("dst"), default={"dst_element_count": lambda c: counts(c, "dst")},
         )),
         *placed(6, "dst", "dtype", "is_valid_dtype[dtype]", write=True),
         (6, active_channels()),
