@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gpsimd_core.isa.checks import (
     active_channels,
     dtype_in,
@@ -21,9 +19,10 @@ from gpsimd_core.isa.checks import (
     start_partition,
     tensor_valid,
 )
-from gpsimd_core.isa.enums import AccumCmd, AluOp, Dtype, ImmSrc, TensScalarRevOps
+from gpsimd_core.isa.enums import AccumCmd, AluOp, TensScalarRevOps
 from gpsimd_core.isa.kernels.select_reduce import row, run
 from gpsimd_core.isa.layouts.s2s2d2_stt import S2S2D2Stt
+from gpsimd_core.isa.ops.shared import inline_fp32
 from gpsimd_core.values import CompiledKernel, Evidence, Instruction, Operand, Reading
 
 __all__ = ["SELECT_REDUCE"]
@@ -92,11 +91,6 @@ EVIDENCE = Evidence(
 )  # fmt: skip
 
 
-def _inline_is_fp32(c: Any, f: Any) -> Any:
-    from_memory = (c["imm0_src"] == ImmSrc.POINTER_IMMEDIATE) | (c["imm0_src"] == ImmSrc.REG_PTR_IMMEDIATE)
-    return from_memory | (c["imm0_dtype"] == Dtype.FP32)
-
-
 RULES = rules(
     EVIDENCE,
     (2, dtype_valid("src0_dtype")),
@@ -105,10 +99,7 @@ RULES = rules(
     (5, dtype_valid("out_dtype", fp32r=True)),
     (6, dtype_in("src0_dtype", "int_datapath", needs=("is_valid_dtype[src0_dtype]",))),
     (6, dtype_not_in("src1_dtype", "int32_set", needs=("is_valid_dtype[src1_dtype]",))),
-    (7, rule(
-        "s2s2d2_stt_imm0_dtype", "", ("imm0_dtype", "imm0_src"), _inline_is_fp32, "FP32 for an inline imm0",
-        needs=("is_valid_dtype[imm0_dtype]",), default={"imm0_dtype": Dtype.FP32},
-    )),
+    (7, inline_fp32(needs=("is_valid_dtype[imm0_dtype]",))),
     (8, member_of("op0", AluOp)),
     (8, member_of("op1", AluOp)),
     (9, field_is("op0", AluOp.BYPASS, needs=("is_valid_enum[op0]",))),
