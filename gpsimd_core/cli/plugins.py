@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from gpsimd_core.cli import show
 from gpsimd_core.cli.session import Session
+
+if TYPE_CHECKING:
+    from gpsimd_core.host import Found
 
 __all__ = ["command"]
 
@@ -17,12 +22,11 @@ def command(session: Session) -> None:
 
     Each is tried alone, then all third-party plugins together on the chosen generation; a clash ends with exit 4.
     """
-    from gpsimd_core.errors import PluginTrouble
     from gpsimd_core.host import installed
 
     rows = []
     for found in installed():
-        state = _try(session, found.name, found.group == "gpsimd.generations")
+        state = _try(session, found)
         rows.append(
             (
                 "generation" if found.group == "gpsimd.generations" else "plugin",
@@ -57,20 +61,16 @@ def command(session: Session) -> None:
         )  # fmt: skip
     else:
         session.say("no plugin is installed; a generation is needed, for example gpsimd-cayman")
-    if any(kind == "generation" and name == session.generation() for kind, name, *_ in rows):
-        try:
-            session.machine()
-        except PluginTrouble:
-            raise
-    elif session.gen:
+    if session.gen or any(kind == "generation" and name == session.generation() for kind, name, *_ in rows):
         session.machine()
 
 
-def _try(session: Session, name: str, generation: bool) -> str:
+def _try(session: Session, found: Found) -> str:
     """Build a machine with this plugin alone."""
     from gpsimd_core.errors import GpsimdError
     from gpsimd_core.host import load
 
+    name, generation = found.name, found.group == "gpsimd.generations"
     if not generation and name in session.without:
         return "left out by --no-plugin"
     try:
@@ -79,4 +79,5 @@ def _try(session: Session, name: str, generation: bool) -> str:
         return f"error: {e}"
     if machine.warnings:
         return f"error: {machine.warnings[0].partition('is not used: ')[2] or machine.warnings[0]}"
-    return "loads"
+    on_request = found.entry is not None and getattr(found.entry.load(), "GPSIMD_ON_REQUEST", False)
+    return "loads; used where it is named" if on_request else "loads"

@@ -93,6 +93,7 @@ def test_plugins_lists_both_and_the_verb() -> None:
     assert done.returncode == 0, done.stderr
     assert (rows["acme"]["kind"], rows["acme_plain"]["kind"], rows["clamps"]["kind"]) == ("plugin", "plugin", "verb")
     assert all("error" not in rows[name]["state"] for name in ("acme", "acme_plain", "clamps"))
+    assert rows["acme_plain"]["state"] == "loads; used where it is named"
 
 
 def test_without_it_the_byte_is_unknown(program: Path) -> None:
