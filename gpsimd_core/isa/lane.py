@@ -40,6 +40,7 @@ _INLINE = "__gpsimd_inline__"
 _NATIVE = "__gpsimd_native__"
 _INTRINSIC = "__gpsimd_intrinsic__"
 _twins: dict[Callable[..., Any], Callable[..., Any]] = {}
+_parts: dict[Callable[..., Any], Callable[..., Any]] = {}
 _bound: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
@@ -131,18 +132,28 @@ def compiled(function: F) -> F:
     return twin  # type: ignore[return-value]
 
 
-def _build(function: Callable[..., Any]) -> Callable[..., Any]:
+def _part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The twin that other twins call. Python cannot: what converts its objects takes longer to build than most lanes."""
+    twin = _parts.get(function)
+    if twin is None:
+        twin = _parts[function] = _build(function, part=True)
+    return twin
+
+
+def _build(function: Callable[..., Any], *, part: bool = False) -> Callable[..., Any]:
     source = _plain(function)
     namespace = dict(source.__globals__)
     for name, value in _lanes_called(source).items():
-        namespace[name] = compiled(value)
+        namespace[name] = _part(value)
     for name in source.__code__.co_names:
         native = getattr(namespace.get(name), _NATIVE, None)
         if native is not None:
-            namespace[name] = native if isinstance(native, type) else _njit()(native)
+            namespace[name] = native if isinstance(native, type) else _native(native)
         elif hasattr(namespace.get(name), _INTRINSIC):
             namespace[name] = getattr(namespace[name], _INTRINSIC)()
-    twin = _njit(forceinline=hasattr(function, _INLINE))(_clone(source, namespace, source.__qualname__))
+    # numba tells cache entries apart by name and code, not by options
+    clone = _clone(source, namespace, f"{source.__qualname__}{'-part' if part else ''}")
+    twin = _njit(forceinline=hasattr(function, _INLINE), no_cpython_wrapper=part)(clone)
     _take_numbers_as_numbers(twin)
     try:
         twin.enable_caching()
@@ -152,6 +163,11 @@ def _build(function: Callable[..., Any]) -> Callable[..., Any]:
     # and on numbers that come from elsewhere.
     twin._cache._cache_file._source_stamp = tuple(sorted(_stamps(source)))
     return twin  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _native(native: Callable[..., Any]) -> Any:
+    return _njit(no_cpython_wrapper=True)(native)
 
 
 def _take_numbers_as_numbers(twin: Any) -> None:
@@ -166,7 +182,8 @@ def _take_numbers_as_numbers(twin: Any) -> None:
 def _njit(**more: Any) -> Any:
     import numba
 
-    return numba.njit(nogil=True, boundscheck=False, error_model="numpy", **more)
+    njit: Any = numba.njit  # whose types leave out the wrappers
+    return njit(nogil=True, boundscheck=False, error_model="numpy", no_cfunc_wrapper=True, **more)
 
 
 def _clone(source: types.FunctionType, namespace: dict[str, Any], qualname: str) -> types.FunctionType:
