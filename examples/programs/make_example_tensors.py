@@ -30,5 +30,6 @@ def tensors() -> dict[str, np.ndarray]:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
     for name, array in tensors().items():
         np.save(folder / f"{name}.npy", array)
