@@ -30,7 +30,7 @@ def threads() -> Iterator[Row]:
         text += f"\n.stream {engine}\n" + statement * 8
     program = machine.assemble(text)
     one, two = (_filled(machine, n) for n in (1, 2))
-    alone, both = together(lambda: one.run(program), lambda: two.run(program), 10)
+    alone, both = together(lambda: one.run(program), lambda: two.run(program), 60)
     yield Row(
         "two engines on (128, 8192) fp16 tiles, two threads", alone / both, 1.6, False, "x faster than one thread"
     )
