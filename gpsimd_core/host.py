@@ -25,7 +25,9 @@ from gpsimd_core.hookspecs import API, GROUP_GENERATIONS, GROUP_PLUGINS
 from gpsimd_core.machine import Hooks, Machine, suggest
 from gpsimd_core.values import Generation
 
-__all__ = ["Found", "generations", "installed", "load"]
+__all__ = ["Found", "default_generation", "generations", "installed", "load"]
+
+DEFAULT_GENERATION = "cayman"
 
 
 @frozen(kw_only=True)
@@ -42,6 +44,13 @@ class Found:
 def generations() -> tuple[str, ...]:
     """Names of the installed generations, sorted. Imports none of them."""
     return tuple(sorted({e.name for e in entry_points(group=GROUP_GENERATIONS)}))
+
+
+def default_generation() -> str:
+    """What is used where nobody names a generation: GPSIMD_GEN, else cayman, else the first installed."""
+    there = generations()
+    first = there[0] if there and DEFAULT_GENERATION not in there else DEFAULT_GENERATION
+    return os.environ.get("GPSIMD_GEN") or first
 
 
 def installed() -> tuple[Found, ...]:

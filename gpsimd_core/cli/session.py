@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,7 @@ from gpsimd_core.errors import UsageError
 if TYPE_CHECKING:
     from gpsimd_core.machine import Machine
 
-__all__ = ["DEFAULT_GENERATION", "Session", "common_options", "offer_common_options"]
-
-DEFAULT_GENERATION = "cayman"
+__all__ = ["Session", "common_options", "offer_common_options"]
 
 
 class Session:
@@ -59,8 +56,12 @@ class Session:
             self.policies[key] = value
 
     def generation(self, declared: str | None = None) -> str:
-        """The generation to use: `--gen`, else what the program declares, else GPSIMD_GEN, else cayman."""
-        return self.gen or declared or os.environ.get("GPSIMD_GEN") or DEFAULT_GENERATION
+        """The generation to use: `--gen`, else what the program declares, else the default."""
+        if self.gen or declared:
+            return self.gen or declared or ""
+        from gpsimd_core.host import default_generation
+
+        return default_generation()
 
     def machine(self, declared: str | None = None) -> Machine:
         """The machine that the options ask for. Plugins that do not load are warnings.
@@ -102,7 +103,11 @@ class Session:
 def common_options() -> list[click.Option]:
     """The options that every verb takes, before it or after it."""
     return [
-        click.Option(["--gen"], metavar="NAME", help="Hardware generation (GPSIMD_GEN, else cayman); see `gens`."),
+        click.Option(
+            ["--gen"],
+            metavar="NAME",
+            help="Hardware generation (GPSIMD_GEN, else cayman, else the first installed); see `gens`.",
+        ),
         click.Option(["--profile"], metavar="NAME", help="Bundle of policies: reference (default) or nki."),
         click.Option(["--policy"], metavar="KEY=VALUE", multiple=True, help="One policy; see `gens NAME`. Repeatable."),
         click.Option(["--strict"], is_flag=True, help="Warnings become violations or faults."),

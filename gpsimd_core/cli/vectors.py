@@ -78,11 +78,11 @@ def make(leaf: str, operands: tuple[str, ...], output: str, count: int | None, s
 
 def _loader(profile: str, policies: Mapping[str, Any]) -> Machine:
     """The machine of an example: the generation of `--gen`, with the profile and policies that the example names."""
-    from gpsimd_core.cli.session import DEFAULT_GENERATION, Session
-    from gpsimd_core.host import load
+    from gpsimd_core.cli.session import Session
+    from gpsimd_core.host import default_generation, load
 
     session = click.get_current_context().find_object(Session)
-    return load(session.generation() if session else DEFAULT_GENERATION, profile, policies)
+    return load(session.generation() if session else default_generation(), profile, policies)
 
 
 def _print(report: Report) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,13 +28,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests of `machine`, `core` or `generation` once for each generation asked for."""
     if FIXTURE not in metafunc.fixturenames or not _ours(metafunc):
         return
-    from gpsimd_core.host import generations
+    from gpsimd_core.host import default_generation, generations
 
     there = generations()
     asked: list[str] = metafunc.config.getoption("--gen")
     if not asked:
-        wanted = os.environ.get("GPSIMD_GEN") or ("cayman" if "cayman" in there else "".join(there[:1]))
-        asked = [wanted] if wanted else []
+        asked = [default_generation()] if there else []
     chosen = [name for given in asked for name in (there if given == "all" else (given,))]
     unknown = [name for name in chosen if name not in there]
     if unknown:

@@ -14,7 +14,7 @@ import click
 import pytest
 
 import gpsimd_core as gp
-from gpsimd_core import cli
+from gpsimd_core import cli, host
 from gpsimd_core.cli import main
 
 RUN = "import sys; from gpsimd_core.cli import main; code = main(sys.argv[1:]); "
@@ -114,6 +114,15 @@ def test_who_names_the_generation(gpsimd: Callable[..., Any], gen: str, monkeypa
     assert gpsimd("explain", "0xEA", "--gen", gen).code == 0
     Path("p.tpb").write_text(f".gen {gen}\nselect_reduce\n")
     assert gpsimd("decode", "p.tpb").code == 0, "the text beats the environment"
+
+
+def test_without_cayman_the_first_installed_generation_is_used(
+    gpsimd: Callable[..., Any], gen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "generations", lambda: (gen, "zeta"))
+    assert gpsimd("explain", "0x9B").out.startswith(f"dve_read_accumulator (0x9B) on {gen},")
+    monkeypatch.setattr(host, "generations", lambda: ("aaa", "cayman"))
+    assert host.default_generation() == "cayman"
 
 
 def test_the_default_generation(gpsimd: Callable[..., Any]) -> None:
