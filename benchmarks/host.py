@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from spine import core_for_distinct, distinct
 from timing import Row, together
 
 import gpsimd_core as gp
@@ -47,22 +48,8 @@ def _filled(machine: gp.Machine, count: int) -> gp.NeuronCore:
 def tracing() -> Iterator[Row]:
     """1,000 distinct instructions on (128, 8), warm: with a trace, with hashes, and without."""
     machine = gp.load("cayman")
-    shape = (128, 8)
-    program = machine.decode(
-        b"".join(
-            machine.encode(
-                "select_reduce",
-                src0=gp.Tensor(offset=8 * i, dtype="uint8", shape=shape),
-                src1=gp.Tensor(offset=0x4000 + 32 * i, dtype="fp32", shape=shape),
-                dst=gp.Tensor(offset=0x14000 + 32 * i, dtype="fp32", shape=shape),
-                accumulator_cmd="ZERO_ACCUMULATE",
-            )
-            for i in range(1000)
-        )
-    )
-    core = gp.NeuronCore(machine)
-    core.sbuf.write(np.ones((128, 0x4000), np.uint8))
-    core.sbuf.write(np.ones((128, 0x4000), np.float32), offset=0x4000)
+    program = machine.decode(distinct(machine, 1000))
+    core = core_for_distinct(machine)
 
     def run(**options: Any) -> None:
         core.run(program, watchers=[Tracer(core, **options)] if options else [])

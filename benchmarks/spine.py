@@ -140,7 +140,7 @@ def bulk() -> Iterator[Row]:
     """Decode and validate a stream, against unpacking and comparing record by record."""
     machine = gp.load("cayman")
     count = 20_000
-    raw = np.frombuffer(_distinct(machine, 1000) * (count // 1000), np.uint8).copy()
+    raw = np.frombuffer(distinct(machine, 1000) * (count // 1000), np.uint8).copy()
     data = raw.tobytes()
 
     def ours() -> None:
@@ -164,7 +164,7 @@ def everything() -> Iterator[Row]:
     raw[:, 1] = 16
     raw[:, 2:12] = 0
     data = raw.tobytes()
-    sample = _distinct(machine, 1000)
+    sample = distinct(machine, 1000)
 
     def ours() -> None:
         machine.validate(machine.decode(data)).ok  # noqa: B018
@@ -174,7 +174,8 @@ def everything() -> Iterator[Row]:
     yield Row("the same against a Python loop over 20 rules", slow / 1000 / (fast / count), 12, False, "x faster")
 
 
-def _distinct(machine: gp.Machine, count: int) -> bytes:
+def distinct(machine: gp.Machine, count: int) -> bytes:
+    """So many select_reduce records on (128, 8), each on elements of its own."""
     shape = (128, 8)
     return b"".join(
         machine.encode(
@@ -188,13 +189,19 @@ def _distinct(machine: gp.Machine, count: int) -> bytes:
     )
 
 
-def small() -> Iterator[Row]:
-    """1,000 distinct instructions on (128, 8), warm, against numpy operations on views made ready."""
-    machine = gp.load("cayman")
+def core_for_distinct(machine: gp.Machine) -> gp.NeuronCore:
+    """A NeuronCore with ones in all that 1,000 of `distinct` read."""
     core = gp.NeuronCore(machine)
     core.sbuf.write(np.ones((128, 0x4000), np.uint8))
     core.sbuf.write(np.ones((128, 0x4000), np.float32), offset=0x4000)
-    program = machine.decode(_distinct(machine, 1000))
+    return core
+
+
+def small() -> Iterator[Row]:
+    """1,000 distinct instructions on (128, 8), warm, against numpy operations on views made ready."""
+    machine = gp.load("cayman")
+    core = core_for_distinct(machine)
+    program = machine.decode(distinct(machine, 1000))
     core.run(program)
     pitch = core.sbuf.pitch // 4
     words = core.memory.data[: 128 * core.sbuf.pitch].view(np.float32).reshape(128, pitch)

@@ -48,9 +48,11 @@ def generations() -> tuple[str, ...]:
 
 def default_generation() -> str:
     """What is used where nobody names a generation: GPSIMD_GEN, else cayman, else the first installed."""
+    named = os.environ.get("GPSIMD_GEN")
+    if named:
+        return named
     there = generations()
-    first = there[0] if there and DEFAULT_GENERATION not in there else DEFAULT_GENERATION
-    return os.environ.get("GPSIMD_GEN") or first
+    return there[0] if there and DEFAULT_GENERATION not in there else DEFAULT_GENERATION
 
 
 def installed() -> tuple[Found, ...]:
@@ -260,11 +262,7 @@ def _hooks(roster: _Roster) -> Hooks:
     wrapped = len(manager.hook.gpsimd_run.get_hookimpls()) > 1
     run = manager.hook.gpsimd_run if wrapped else _CoreRun().gpsimd_run
 
-    observed = bool(manager.hook.gpsimd_observers.get_hookimpls())
-
     def observers(machine: Machine) -> tuple[Callable[[Any], None], ...]:
-        if not observed:
-            return ()
         return tuple(o for _, o in roster.ask_for("gpsimd_observers", Callable, machine=machine))  # type: ignore[arg-type]
 
     def blobs(gen: Generation) -> tuple[Any, ...]:

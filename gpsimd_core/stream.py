@@ -206,13 +206,12 @@ class Stream:
         values = tuple(int(held.values[n]) if held.defined[n] else None for n in named)
         key = (record.raw.tobytes(), engine, values)
         plans = self.core.plans
-        listed = not record.opaque and by_index(record.layout, record.raw)
-        step = None if listed else plans.get(key)
+        step = plans.get(key)
         if step is None:
             step = plan(self.core.machine, self.core.memory, record, self._register, engine, self.core.max_elements)
             if len(plans) >= PLAN_CACHE:
                 plans.clear()
-            if not listed:  # what an index list holds may have changed the next time
+            if not step.by_index:  # what an index list holds may have changed the next time
                 plans[key] = step
         return step
 

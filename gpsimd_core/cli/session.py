@@ -57,11 +57,9 @@ class Session:
 
     def generation(self, declared: str | None = None) -> str:
         """The generation to use: `--gen`, else what the program declares, else the default."""
-        if self.gen or declared:
-            return self.gen or declared or ""
         from gpsimd_core.host import default_generation
 
-        return default_generation()
+        return self.gen or declared or default_generation()
 
     def machine(self, declared: str | None = None) -> Machine:
         """The machine that the options ask for. Plugins that do not load are warnings.
