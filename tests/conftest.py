@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import frozen
 
 import gpsimd_core as gp
+from gpsimd_core.cli import main
 
 GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 
@@ -52,6 +55,34 @@ def any_machine(load: Callable[..., gp.Machine]) -> gp.Machine:
     if not installed:
         pytest.skip("no generation is installed")
     return load(installed[0])
+
+
+@frozen
+class Outcome:
+    """What a call of the command line ended with and printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """Standard output as JSON objects, one a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def command_line(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """`command_line("run", "p.tpb")`: the whole command line in this process; never a traceback."""
+
+    def call(*args: object) -> Outcome:
+        capsys.readouterr()
+        code = main([str(a) for a in args])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in out + err
+        return Outcome(code, out, err)
+
+    return call
 
 
 def write_distribution(

@@ -187,16 +187,14 @@ load_once = functools.cache(host.load)
 
 
 @pytest.fixture
-def blobs(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
+def blobs(command_line: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
     """`blobs(*args)`: run `gpsimd blobs`; gives exit code, standard output, standard error."""
     if not host.generations():
         pytest.skip("needs a generation plugin")
     monkeypatch.setattr(host, "load", load_once)
-    from gpsimd_core.cli import main
 
     def run(*args: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main(["blobs", *(str(a) for a in args)])
-        return code, *capsys.readouterr()
+        told = command_line("blobs", *args)
+        return told.code, told.out, told.err
 
     return run

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import frozen
 
 import gpsimd_core as gp
 from gpsimd_core import cli, host
-from gpsimd_core.cli import main
 
-
-@frozen
-class Outcome:
-    """What a call of the command line ended with and printed."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def objects(self) -> list[dict[str, Any]]:
-        """Standard output as JSON objects, one a line."""
-        return [json.loads(line) for line in self.out.splitlines()]
+Run = Callable[..., Any]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,25 +41,17 @@ def loaded() -> Callable[..., gp.Machine]:
 
 @pytest.fixture
 def gpsimd(
-    capsys: pytest.CaptureFixture[str],
+    command_line: Run,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     loaded: Callable[..., gp.Machine],
-) -> Callable[..., Outcome]:
+) -> Run:
     """`gpsimd("run", "p.tpb")` in an empty folder; never a traceback."""
     monkeypatch.setattr(host, "load", loaded)
     for name in ("GPSIMD_GEN", "GPSIMD_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-
-    def call(*args: object) -> Outcome:
-        capsys.readouterr()
-        code = main([str(a) for a in args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return Outcome(code, out, err)
-
-    return call
+    return command_line
 
 
 @pytest.fixture(params=["sunda", "cayman", "mariana", "mariana_plus", "maverick"])
@@ -95,7 +72,7 @@ def some_gen() -> str:
 
 
 @pytest.fixture
-def example(gpsimd: Callable[..., Outcome]) -> str:
+def example(gpsimd: Run) -> str:
     """The shipped example in the folder `ex`."""
     assert gpsimd("example", "ex").code == 0
     return "ex"

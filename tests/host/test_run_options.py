@@ -13,26 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attrs import frozen
 from host_programs import PAIR, PREPARE, UPDATE, WAIT
 
-from gpsimd_core.cli import main
 from gpsimd_core.tracefile import read
 
 Run = Callable[..., Any]
 
 
-@frozen
-class Outcome:
-    """What a call ended with and printed."""
-
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def gpsimd(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+def gpsimd(command_line: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """`gpsimd("run", "p.tpb")` in a folder with x.npy and the two-engine programs."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GPSIMD_GEN", raising=False)
@@ -40,15 +29,7 @@ def gpsimd(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     Path("good.tpb").write_text(PAIR.format(update=UPDATE, wait=WAIT))
     Path("race.tpb").write_text(PAIR.format(update=UPDATE, wait=""))
     Path("dead.tpb").write_text(PAIR.format(update="", wait=WAIT))
-
-    def call(*args: object) -> Outcome:
-        capsys.readouterr()
-        code = main([str(a) for a in args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in out + err
-        return Outcome(code, out, err)
-
-    return call
+    return command_line
 
 
 COMMON = ("-i", "x=x.npy")
