@@ -10,7 +10,7 @@ import fp32_model as fp32
 import gmpy2
 import numpy as np
 import pytest
-from family_model import OUT, PLAIN, Case, Maker, Model, Twin
+from family_model import GENERATIONS, OUT, PLAIN, Case, Load, Maker, Model, Twin
 from records import BF16, FP16, FP32, FP32R, INT32, UINT8
 from value_cases import specials
 from value_model import is_nan32, larger
@@ -23,8 +23,6 @@ from gpsimd_core.isa.lane import bind, compiled, lane
 from gpsimd_core.isa.lanes.words import u32
 from gpsimd_core.values import Activation, Evidence
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 NUMBERS = {a.name: a.number for a in ACTIVATIONS}
 POLICIES: list[dict[str, Any]] = [{}, {"reduce_nan": "propagate", "fp8_overflow": "ieee"}, {"reduce_nan": "select"}]
 ONE = 0x3F800000

@@ -5,18 +5,14 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from family_model import GENERATIONS, Load
 
-import gpsimd_core as gp
-
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 CHAIN = 60 + 128 + 3
 """Additions that an element may pass through, each with half a unit in the last place of error."""
 EXAMPLE = Path(__file__).parents[2] / "examples" / "allreduce.py"

@@ -5,7 +5,6 @@ Titles: vring/SDMA page; CrossLaneReduce (the reduce layers); decisions 17, 18 a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import fp32_model as fp32
@@ -13,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from alu_model import alu32
+from family_model import Load
 from records import BF16, E3M4, E4M3, E5M2, FP16, FP32, INT32
 from value_cases import specials
 from value_model import Policies, narrow, widen
@@ -21,7 +21,6 @@ import gpsimd_core as gp
 from gpsimd_core.cce import REDUCIBLE, CceType, limits_of, reduce_buffers
 from gpsimd_core.isa.enums import AluOp, ReduceOp
 
-Load = Callable[..., gp.Machine]
 DTYPES = {
     E3M4: ml_dtypes.float8_e3m4, E4M3: ml_dtypes.float8_e4m3, E5M2: ml_dtypes.float8_e5m2, BF16: ml_dtypes.bfloat16,
     FP16: np.float16, INT32: np.int32, FP32: np.float32,

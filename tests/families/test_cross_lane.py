@@ -14,14 +14,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 from alu_model import alu32, alu_bits
-from family_model import INTS, OUT, PLAIN, Case, Maker, Model, Twin
+from family_model import GENERATIONS, INTS, OUT, PLAIN, Case, Load, Maker, Model, Twin
 from value_model import INTEGERS
 
 import gpsimd_core as gp
 from gpsimd_core.isa.enums import AluOp, Dtype, ReduceOp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [
     {},
     {"cross_lane_int": "widening", "reduce_nan": "propagate"},

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from family_model import Case, Maker, Model, Twin
+from family_model import Case, Load, Maker, Model, Twin
 from records import UINT32
 from value_model import FLOATS, magnitude_code
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
 GENERATIONS = ("cayman", "mariana", "mariana_plus", "maverick")
 
 E2M1 = [0, Fraction(1, 2), 1, Fraction(3, 2), 2, 3, 4, 6]

@@ -4,16 +4,15 @@ instruction on elements laid out beforehand."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from family_model import Load
 from records import SIZE, UINT8, sbuf
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
 WITH_LISTS = ("mariana", "mariana_plus", "maverick")
 LIST, DATA, RESULT, LAID, OLD = 0x1000, 0x2000, 0x4000, 0x6000, 0x8000
 REACH = 300

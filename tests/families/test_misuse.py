@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from family_model import Load
 
 import gpsimd_core as gp
 from gpsimd_core.lints import LINTS, Finding, lint
 from gpsimd_core.testing.library import legal, record
 
-Load = Callable[..., gp.Machine]
 DATA = tomllib.loads((Path(__file__).parent / "data" / "misuse.toml").read_text())["misuse"]
 
 

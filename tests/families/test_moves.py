@@ -3,20 +3,17 @@ move (0xA7), iota (0x7E): against references that go one element at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import fp32_model as fp32
 import numpy as np
 import pytest
-from family_model import OUT, PLAIN, Case, Maker, Model, Twin, affine
+from family_model import GENERATIONS, OUT, PLAIN, Case, Load, Maker, Model, Twin, affine
 from records import FP32, SIZE
 from value_model import INTEGERS
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [{}, {"fp_to_int": "wrap", "fp8_overflow": "ieee", "fp8_exp4": "ocp"}]
 
 

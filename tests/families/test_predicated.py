@@ -3,19 +3,15 @@ and the statements of their page one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from family_model import INTS, PLAIN, Case, Maker, Model, Twin
+from family_model import GENERATIONS, INTS, PLAIN, Case, Load, Maker, Model, Twin
 from records import INT32, SIZE
 
 import gpsimd_core as gp
 from gpsimd_core.isa.enums import AluOp
-
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 
 
 def sources(maker: Maker, channels: int, num: Any, pred: int, data: int, *, flat: bool) -> Any:

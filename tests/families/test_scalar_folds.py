@@ -8,7 +8,6 @@ and 24 (docs/decisions.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import fp32_model as fp32
@@ -16,14 +15,12 @@ import gmpy2
 import numpy as np
 import pytest
 from alu_model import alu32, arith, fold_into
-from family_model import FLOATS, OUT, Case, Maker, Model, Scalar, Twin
+from family_model import FLOATS, GENERATIONS, OUT, Case, Load, Maker, Model, Scalar, Twin
 from records import FP32, INT8, INT16, UINT8, UINT16
 from value_cases import specials
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 LATE = ("mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [
     {},

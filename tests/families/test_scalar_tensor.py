@@ -6,21 +6,18 @@ Titles: Scalar-Tensor-Tensor (STT); TensorTensorScan (0xe5); settled readings 16
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from alu_model import alu32, alu_bits, arith, bitvec, fold_into, swapped, two_sources
-from family_model import INTS, OUT, PLAIN, Case, Maker, Model, Scalar, Twin
+from family_model import GENERATIONS, INTS, OUT, PLAIN, Case, Load, Maker, Model, Scalar, Twin
 from records import FP32
 from value_cases import specials
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [
     {},
     {"reduce_nan": "propagate", "fp_to_int": "rtz_saturate"},

@@ -10,15 +10,13 @@ from typing import Any
 import fp32_model as fp32
 import numpy as np
 import pytest
-from family_model import INTS, OUT, PLAIN, Case, Maker, Model, Operand, Twin, signed
+from family_model import GENERATIONS, INTS, OUT, PLAIN, Case, Load, Maker, Model, Operand, Twin, signed
 from records import BF16, FP16, FP32, INT32, SIZE, UINT8, UINT16, UINT32
 from value_cases import specials
 from value_model import is_nan32, larger
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [{}, {"reduce_nan": "propagate"}, {"reduce_nan": "select", "fp_to_int": "wrap"}]
 MATCHED = (FP16, BF16, UINT8, UINT16, UINT32, FP32, INT32)
 

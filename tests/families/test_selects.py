@@ -3,13 +3,12 @@ element at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import fp32_model as fp32
 import numpy as np
 import pytest
-from family_model import FLOATS, INTS, OUT, PLAIN, Case, Maker, Model, Twin, affine
+from family_model import FLOATS, GENERATIONS, INTS, OUT, PLAIN, Case, Load, Maker, Model, Twin, affine
 from records import FP32, FP32R, SIZE
 from value_cases import specials
 from value_model import larger
@@ -17,8 +16,6 @@ from value_model import larger
 import gpsimd_core as gp
 from gpsimd_core.isa.enums import AluOp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [
     {},
     {"reduce_nan": "propagate", "fp8_overflow": "saturate"},

@@ -27,14 +27,12 @@ from alu_model import (
     legal_bitvec,
     transposed,
 )
-from family_model import OUT, PLAIN, Case, Maker, Model, Operand, Twin, signed
+from family_model import GENERATIONS, OUT, PLAIN, Case, Load, Maker, Model, Operand, Twin, signed
 from records import BF16, INT32, UINT32
 from value_model import is_nan32
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [
     {},
     {"reduce_nan": "propagate", "fp_to_int": "rtz_saturate"},

@@ -23,14 +23,12 @@ from alu_model import (
     swapped,
     transposed,
 )
-from family_model import INTS, OUT, PLAIN, Case, Maker, Model, Operand, Scalar, Twin
+from family_model import GENERATIONS, INTS, OUT, PLAIN, Case, Load, Maker, Model, Operand, Scalar, Twin
 from records import FP32, INT32, SIZE, UINT32
 from value_cases import specials
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [
     {},
     {"reduce_nan": "propagate", "fp_to_int": "rtz_saturate", "fp8_exp4": "ocp"},

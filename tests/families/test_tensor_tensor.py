@@ -27,13 +27,11 @@ from alu_model import (
     ladder,
     two_sources,
 )
-from family_model import INTS, OUT, PLAIN, Case, Maker, Model, Twin
+from family_model import GENERATIONS, INTS, OUT, PLAIN, Case, Load, Maker, Model, Twin
 from records import BF16, INT32, UINT32
 
 import gpsimd_core as gp
 
-Load = Callable[..., gp.Machine]
-GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 POLICIES: list[dict[str, Any]] = [
     {},
     {"reduce_nan": "propagate", "fp_to_int": "wrap"},

@@ -20,9 +20,13 @@ from value_model import INTEGERS, Policies, narrow, widen
 import gpsimd_core as gp
 
 __all__ = [
-    "CANONICAL", "FLOATS", "INTS", "OUT", "PLAIN", "Case", "Maker", "Model", "Operand", "Scalar", "Twin", "affine", "signed",
+    "CANONICAL", "FLOATS", "GENERATIONS", "INTS", "OUT", "PLAIN", "Case", "Load", "Maker", "Model", "Operand", "Scalar",
+    "Twin", "affine", "signed",
 ]  # fmt: skip
 
+Load = Callable[..., gp.Machine]
+"""The fixture `load`."""
+GENERATIONS = ("sunda", "cayman", "mariana", "mariana_plus", "maverick")
 WINDOW = 2048
 """Bytes of each partition that a case may touch, at the start or at the end of the partition."""
 INTS = (INT8, UINT8, INT16, UINT16, INT32, UINT32)
